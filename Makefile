@@ -1,0 +1,28 @@
+# The two commands of the README and their relatives. Every path is relative: the folder's own may hold spaces.
+PYTHON ?= python3
+SHELL := /bin/bash
+
+.PHONY: env reproduce test test-workflow benchmarks format check clean-env
+
+env: .venv/.complete
+
+.venv/.complete: envs/laptop.txt envs/laptop-constraints.txt envs/install.sh pyproject.toml
+	@bash envs/install.sh "$(PYTHON)"
+
+reproduce: env
+	@.venv/bin/snakemake
+
+test: env
+	@.venv/bin/python -m pytest
+
+check: env
+	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/snakefmt --check Snakefile rules && .venv/bin/snakemake --lint
+
+format: env
+	@.venv/bin/ruff check --fix . ; .venv/bin/ruff format . ; .venv/bin/snakefmt Snakefile rules
+
+benchmarks: env
+	@.venv/bin/python -m pytest tests/benchmarks --benchmark-only --benchmark-disable-gc
+
+clean-env:
+	@rm -rf .venv

@@ -1,0 +1,86 @@
+# Functions that rules share. No rules here.
+# Makes the package of this very checkout importable, here and in the jobs, whatever is installed and whatever the
+# working directory is.
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+ROOT = Path(str(workflow.current_basedir)).parent
+sys.path.insert(0, str(ROOT))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+if " " in sys.executable:
+    # `script:` puts the interpreter's path into a shell command without quoting it.
+    sys.executable = shlex.quote(sys.executable)
+
+from workflow_scripts.records.digest import of_code
+from workflow_scripts.records.errors import UserError
+from workflow_scripts.settings import validated
+
+
+def checked_settings(config):
+    """The validated settings; a fault stops before anything is planned, with the key and a suggestion."""
+    try:
+        return validated(config)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def either(words):
+    """Wildcard constraint: one of `words`."""
+    return "|".join(re.escape(word) for word in words)
+
+
+def checkpoint_id(line, seed, step):
+    """Name of a trained policy, also of its folder."""
+    return f"{line}-s{seed}-step{step}"
+
+
+def line_policies(name, line):
+    """Names of a line's policies, by seed and step."""
+    return [checkpoint_id(name, seed, step) for seed in line.seeds for step in line.checkpoints]
+
+
+def policy_ids(settings):
+    """Names of all policies of the study, the base first."""
+    return ["base", *(policy for name, line in settings.lines.items() for policy in line_policies(name, line))]
+
+
+def policy_rows(settings):
+    """One plain row per policy: what tables and claims need to know of it."""
+    base = {"policy": "base", "line": "", "seed": 0, "step": 0}
+    return [base] + [
+        {"policy": checkpoint_id(name, seed, step), "line": name, "seed": seed, "step": step}
+        for name, line in settings.lines.items()
+        for seed in line.seeds
+        for step in line.checkpoints
+    ]
+
+
+def line_ends(settings):
+    """Plain rows: the steps that each line calls early and late."""
+    return [{"line": name, "early": line.early, "late": line.late} for name, line in settings.lines.items()]
+
+
+def previous_step(wildcards):
+    """The kept step before this one, 0 for the first."""
+    kept = [0, *settings.lines[wildcards.line].checkpoints]
+    step = int(wildcards.step)
+    if step not in kept[1:]:
+        raise WorkflowError(f"line {wildcards.line} keeps no step {step}; it keeps {kept[1:]}")
+    return kept[kept.index(step) - 1]
+
+
+def state_before(wildcards):
+    """Full training state that a segment starts from; none for the first, which starts from the base policy."""
+    step = previous_step(wildcards)
+    return f"results/{settings.study}/training/{checkpoint_id(wildcards.line, wildcards.seed, step)}" if step else []
+
+
+def line_settings(wildcards):
+    """Training settings of a line as plain params; which steps are kept is not one of them, so adding steps retrains nothing."""
+    return settings.lines[wildcards.line].model_dump(exclude={"steps", "segment", "early", "late", "seeds"})

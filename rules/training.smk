@@ -1,0 +1,65 @@
+# The base policy and the training lines.
+# Needs: problems/. Makes: policies/ (Hugging Face folders), training/ (full states and metrics, one per segment).
+
+
+rule base_policy:
+    """The small policy, pre-trained from scratch: knows the text, arithmetic and many openings, seldom hits the target."""
+    input:
+        problems=rules.problem_sets.output.evaluation,
+    output:
+        policy=directory("<results>/policies/base"),
+        metrics="<results>/training/base.parquet",
+        metrics_manifest="<results>/training/base.manifest.json",
+    log:
+        "<results>/logs/base_policy.log",
+    benchmark:
+        "<results>/benchmarks/base_policy.tsv"
+    conda:
+        "../envs/laptop.yaml"
+    threads: 2
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        code=of_code("stages/base_policy.py"),
+        library_threads=2,
+        seed=settings.seed,
+        architecture=settings.policy.model_dump(),
+        settings=settings.base.model_dump(),
+        operands=settings.problems.operands,
+        values=settings.problems.values,
+        targets=settings.problems.targets,
+    script:
+        "../workflow_scripts/stages/base_policy.py"
+
+
+rule train_segment:
+    """One stretch of a training line, from the full state kept before it to the full state after it."""
+    input:
+        base=rules.base_policy.output.policy,
+        problems=rules.problem_sets.output.training,
+        state=state_before,
+    output:
+        policy=directory("<results>/policies/{line}-s{seed}-step{step}"),
+        state=directory("<results>/training/{line}-s{seed}-step{step}"),
+        metrics="<results>/training/{line}-s{seed}-step{step}.parquet",
+        metrics_manifest="<results>/training/{line}-s{seed}-step{step}.manifest.json",
+    log:
+        "<results>/logs/train_segment/{line}-s{seed}-step{step}.log",
+    benchmark:
+        "<results>/benchmarks/train_segment/{line}-s{seed}-step{step}.tsv"
+    conda:
+        "../envs/laptop.yaml"
+    priority: 10  # the chain is the longest path: its segments go before anything that is only read later
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        code=lambda wildcards: of_code(
+            "stages/train_segment.py", f"policies/objectives/{settings.lines[wildcards.line].algorithm}.py"
+        ),
+        study_seed=settings.seed,
+        first_step=previous_step,
+        settings=line_settings,
+    script:
+        "../workflow_scripts/stages/train_segment.py"

@@ -1,0 +1,53 @@
+import errno
+
+import pytest
+
+from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.files import atomic_file, atomic_folder, write_text
+
+
+def leftovers(folder):
+    return [path.name for path in folder.iterdir() if "writing" in path.name]
+
+
+def test_a_file_appears_whole_with_its_folders(tmp_path):
+    target = tmp_path / "a folder" / "x.txt"
+    write_text(target, "één\n")
+    assert target.read_bytes() == "één\n".encode()
+    assert leftovers(target.parent) == []
+
+
+def test_a_failing_writer_leaves_the_old_file(tmp_path):
+    target = tmp_path / "x.txt"
+    write_text(target, "old")
+    with pytest.raises(ZeroDivisionError), atomic_file(target) as aside:
+        aside.write_text("half")
+        raise ZeroDivisionError
+    assert target.read_text() == "old"
+    assert leftovers(tmp_path) == []
+
+
+def test_a_folder_replaces_the_old_one_or_nothing(tmp_path):
+    target = tmp_path / "policy"
+    for word in ("first", "second"):
+        with atomic_folder(target) as aside:
+            (aside / word).write_text(word)
+    assert [path.name for path in target.iterdir()] == ["second"]
+    with pytest.raises(ZeroDivisionError), atomic_folder(target) as aside:
+        (aside / "third").write_text("third")
+        raise ZeroDivisionError
+    assert [path.name for path in target.iterdir()] == ["second"]
+    assert leftovers(tmp_path) == []
+
+
+def test_a_full_disk_is_explained_by_name(tmp_path):
+    target = tmp_path / "x.parquet"
+    with pytest.raises(UserError, match=r"x\.parquet.*free some space"), atomic_file(target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_place_of_the_folder_is_explained(tmp_path):
+    (tmp_path / "results").write_text("a file")
+    with pytest.raises(UserError, match=r"cannot write .*results"):
+        write_text(tmp_path / "results" / "x.txt", "text")

@@ -1,0 +1,87 @@
+import pytest
+
+from workflow_scripts import settings
+from workflow_scripts.records.errors import UserError
+
+
+def test_the_schema_file_is_current(project):
+    current = settings.schema()
+    assert (project / "config" / "schema.json").read_text(encoding="utf-8") == current, (
+        "run: entrances config schema > config/schema.json"
+    )
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml"])
+def test_the_shipped_configs_are_valid(project, name):
+    assert settings.load(project / "config" / name).study == name.replace("config", "laptop").removesuffix(".yaml")
+
+
+def test_the_default_file_states_the_defaults(project):
+    assert settings.load() == settings.Settings()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"mesures": {}}, r"mesures: unknown key \(did you mean 'measures'\?\)"),
+        ({"lines": {"grpo": {"stepz": 3}}}, r"lines\.grpo\.stepz: unknown key \(did you mean 'steps'\?\)"),
+        ({"base": {"qqq": 3}}, r"base\.qqq: unknown key; known here: steps, batch"),
+        ({"sampling": {"top_p": 2}}, r"sampling\.top_p: .*less than or equal to 1, not 2"),
+        ({"sampling": {"temperature": 0}}, r"sampling\.temperature"),
+        ({"policy": {"hidden": "wide"}}, r"policy\.hidden: .*integer"),
+        ({"policy": {"hidden": 66}}, r"hidden \(66\) must be a multiple of"),
+        ({"policy": {"architecture": "qwen2"}}, r"policy\.architecture: .*'llama' or 'qwen3'"),
+        ({"lines": {"grpo": {"early": 30}}}, r"early \(30\) is no kept step"),
+        ({"lines": {"grpo": {"early": 300, "late": 25}}}, r"early \(300\) must come before late \(25\)"),
+        ({"lines": {"grpo": {"seeds": [1, 1]}}}, r"seeds holds one twice"),
+        ({"lines": {"grpo": {"seeds": []}}}, r"lines\.grpo\.seeds"),
+        ({"lines": {"grpo": None}}, r"lines: .*at least 1"),
+        ({"lines": {"a/b": {}}}, r"lines\.a/b"),
+        ({"study": "../elsewhere"}, r"study"),
+        ({"measures": {"pass_at": [1, 400]}}, r"pass@k needs k ≤ sampling\.samples \(320\), not \[400\]"),
+        ({"problems": {"calibration": 150}}, r"calibration must be smaller than evaluation"),
+        ({"problems": {"values": [9, 1]}}, r"values must be \[smallest, largest\]"),
+        ({"problems": {"targets": [5, 120]}}, r"must lie in 0…100"),
+        ({"sampling": {"max_new_tokens": 125}}, r"sampling\.max_new_tokens \(125\) and a prompt of 10 tokens exceed"),
+        ({"seed": -1}, r"seed: .*greater than or equal to 0"),
+    ],
+)
+def test_one_bad_config_per_check(data, message):
+    with pytest.raises(UserError, match=message):
+        settings.validated(settings.merged(settings.read_yaml(settings.DEFAULT), data))
+
+
+def test_every_fault_is_listed_at_once():
+    with pytest.raises(UserError) as error:
+        settings.validated({"sed": 1, "sampling": {"top_p": 2}})
+    assert len(str(error.value).splitlines()) == 3
+
+
+def test_an_overlay_keeps_what_it_does_not_name():
+    both = settings.merged({"a": {"x": 1, "y": [1, 2]}, "b": 1}, {"a": {"y": [3]}, "c": None})
+    assert both == {"a": {"x": 1, "y": [3]}, "b": 1, "c": None}
+
+
+def test_an_overlay_drops_a_line_with_null():
+    lines = settings.validated({"lines": {"grpo": {}, "other": None}}).lines
+    assert list(lines) == ["grpo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [1", "line 1"),
+        ("- 1\n- 2\n", "must hold `key: value` lines"),
+        ("a: !!python/object:os.system {}", "not valid YAML"),
+    ],
+)
+def test_a_file_that_is_no_config_is_refused(tmp_path, text, message):
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=message):
+        settings.load(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"nowhere\.yaml"):
+        settings.load(tmp_path / "nowhere.yaml")

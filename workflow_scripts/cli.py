@@ -1,0 +1,169 @@
+"""The command line `entrances`, for people without a workflow at hand. `--json` writes for machines."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.records.errors import UserError
+
+
+def _command(group: Any, name: str, does: str, example: str, run: Any) -> argparse.ArgumentParser:
+    parser = group.add_parser(
+        name,
+        help=does,
+        description=does,
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="entrances",
+        description="Solve and judge the tasks of the study, and check its configs.",
+        epilog="example:\n  entrances solve 4 5 7 9 --target 24",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    solve = _command(
+        commands,
+        "solve",
+        "All solutions of a Countdown instance, their families and openings.",
+        "entrances solve 4 5 7 9 --target 24 --json",
+        _solve,
+    )
+    solve.add_argument("numbers", nargs="+", type=int, help="the numbers, each used exactly once")
+    solve.add_argument("--target", type=int, required=True, help="the value to reach")
+    solve.add_argument("--json", action="store_true", help="one JSON object instead of text")
+
+    judge = commands.add_parser("judge", help="Judge answers or completions from a file.")
+    tasks = judge.add_subparsers(required=True, metavar="TASK")
+    countdown = _command(
+        tasks,
+        "countdown",
+        "One JSON verdict a line, in the order of the rows. A row has `numbers`, `target` and either `answer` "
+        "(the bare text) or `completion`.",
+        "entrances judge countdown completions.jsonl --contract strict",
+        _judge_countdown,
+    )
+    countdown.add_argument("file", type=Path, help="jsonl or parquet")
+    countdown.add_argument("--contract", default="strict", help="strict (default), paper_ppo or paper_grpo")
+    countdown.add_argument("--json", action="store_true", help="accepted for symmetry: verdicts are always JSON lines")
+
+    config = commands.add_parser("config", help="Check a config, or print its schema.")
+    actions = config.add_subparsers(required=True, metavar="ACTION")
+    check = _command(
+        actions,
+        "check",
+        "Checks FILE, laid over the default config, without planning anything.",
+        "entrances config check my_study.yaml",
+        _check_config,
+    )
+    check.add_argument("file", type=Path, help="config file")
+    check.add_argument("--json", action="store_true", help="print the resolved config as JSON")
+    schema = _command(
+        actions,
+        "schema",
+        "Prints the JSON schema of the config.",
+        "entrances config schema > config/schema.json",
+        _print_schema,
+    )
+    schema.add_argument("--json", action="store_true", help="accepted for symmetry: the schema is always JSON")
+    return parser
+
+
+def _solve(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.tasks.countdown.solver import solve
+
+    found = solve(arguments.numbers, arguments.target).to_json()
+    if arguments.json:
+        print(json.dumps(found))
+        return
+    counts = found["counts"]
+    print(f"{' '.join(map(str, arguments.numbers))} -> {arguments.target}")
+    print(
+        f"{counts['paper']} solutions as the paper counts them, {counts['formula']} formulas, "
+        f"{counts['families']} entrance families, {counts['openings']} openings"
+    )
+    for family, solutions in found["families"].items():
+        print(f"\n{family}  ({solutions})")
+        for row in found["solutions"]:
+            if row["family"] == family:
+                note = "" if row["expressible"] else "not expressible in the laptop text"
+                print(f"  {row['rendering']:<32} {note}".rstrip())
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Rows of a jsonl or parquet file as plain dicts. Raises UserError naming file and line."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            for batch in pq.ParquetFile(path).iter_batches():
+                yield from batch.to_pylist()
+        except (pa.ArrowInvalid, OSError) as error:
+            raise UserError(f"{path} is not a readable parquet file: {error}") from error
+        return
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise UserError(f"{path}, line {number}: not valid JSON ({error})") from error
+            if not isinstance(row, dict):
+                raise UserError(f"{path}, line {number}: a JSON object is needed, not {type(row).__name__}")
+            yield row
+
+
+def _judge_countdown(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.tasks.countdown.judging import judge_rows
+
+    for verdict in judge_rows(_rows(arguments.file), contract=arguments.contract):
+        print(json.dumps(verdict, ensure_ascii=False))
+
+
+def _check_config(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.settings import load
+
+    settings = load(arguments.file)
+    if arguments.json:
+        print(settings.model_dump_json())
+    else:
+        print(f"{arguments.file} is valid: study {settings.study}, results in results/{settings.study}/")
+
+
+def _print_schema(_arguments: argparse.Namespace) -> None:
+    from workflow_scripts.settings import schema
+
+    sys.stdout.write(schema())
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point. Returns 0, or 2 after an error that the user can mend (its message on stderr)."""
+    arguments = _parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except UserError as error:
+        print(f"entrances: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader (`head`, say) has seen enough; stdout now leads nowhere, so that the last flush is quiet.
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

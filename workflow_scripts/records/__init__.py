@@ -1,0 +1,1 @@
+"""What every stage may use: schemas, files and their manifests, seeds, the code digest, errors, progress."""

@@ -1,0 +1,59 @@
+"""The columns of every table that passes between stages. One row per thing; ids run from request to score."""
+
+import pyarrow as pa
+
+_text, _count, _flag = pa.string(), pa.int64(), pa.bool_()
+_numbers = pa.list_(pa.int64())
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
+
+
+PROBLEMS = _schema(problem_id=_text, numbers=_numbers, target=_count, split=_text)
+"""One row per problem. numbers: in the prompt's order. split: an evaluation set holds 'calibration' and 'held_out'."""
+
+SOLUTIONS = _schema(
+    problem_id=_text,
+    paper_form=_text,  # leaf under the `paper` equivalence
+    formula_form=_text,  # class under the `formula` equivalence
+    paper_family=_text,  # read off paper_form, spelled `4*`
+    rendering=_text,  # an expression with spaces and few brackets that reads back to paper_form
+    expressible=_flag,  # some writing has whole intermediate values in the text's range
+    witness=_flag,  # first of its paper family: no leading bracket, shorter, alphabetical
+)
+"""One row per paper leaf of each problem."""
+
+OPENINGS = _schema(problem_id=_text, opening=_text, solutions=_count, expressible=_flag, witness=_text)
+"""A problem's menu: one row per opening of any writing of any solution.
+
+solutions: paper leaves that can be opened so. expressible: one of those writings is expressible.
+witness: an expression (expressible where possible) whose first executed step has this opening.
+"""
+
+ROLLOUTS = _schema(
+    policy=_text,
+    problem_id=_text,
+    prefix=_text,  # clamp text given after the prompt; empty when sampling is free
+    sample=pa.int32(),
+    completion=_text,
+    tokens=pa.int32(),  # generated, the end token included
+    finish_reason=_text,  # 'stop' or 'length'
+    seed=pa.uint64(),  # key of the sample's random stream
+)
+
+SCORES = pa.schema(
+    [
+        *_schema(policy=_text, problem_id=_text, prefix=_text, sample=pa.int32(), status=_text, correct=_flag),
+        pa.field("format_ok", _flag, nullable=False),
+        pa.field("extracted", _text),  # null where there is no answer to extract
+        pa.field("paper_form", _text),  # null where the answer is not an expression with a value
+        pa.field("formula_form", _text),
+        pa.field("paper_family", _text),
+        pa.field("answer_opening", _text),  # of the answer's first executed step as written
+        pa.field("think_opening", _text),  # of the first step written in the think part
+        pa.field("tokens", pa.int32(), nullable=False),
+        pa.field("finish_reason", _text, nullable=False),
+    ]
+)
+"""Same key as ROLLOUTS."""

@@ -1,0 +1,60 @@
+"""What every stage does around its work: log, threads, clear errors, manifests.
+
+A stage file ends with `run(main, snakemake)`; its `main(input, output, params, wildcards)` reads and writes files and
+calls the library.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.records import manifests
+from workflow_scripts.records.errors import UserError
+
+_NOT_IN_MANIFEST = ("code",)
+
+
+def _log_to(path: str) -> None:
+    """Sends stdout and stderr, those of libraries in C included, to the rule's log from now on."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    os.close(handle)
+
+
+def _fix_threads(count: int) -> None:
+    """Threads belong to the rule, not to Snakemake: under `-c1` it would scale them, and with them the rounding."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = str(count)
+
+
+def run(main: Callable[..., None], snakemake: Any) -> None:
+    """Runs a stage for a `script:` rule.
+
+    The rule's first log file gets all output; a UserError is also shown on the terminal, as one line. Outputs named
+    `*manifest*` are written here, from the others. Torch and BLAS threads: the param `library_threads` (default 1).
+    """
+    terminal = os.dup(2)
+    params = dict(snakemake.params.items())
+    if snakemake.log:
+        _log_to(snakemake.log[0])
+    _fix_threads(int(params.get("library_threads", 1)))
+    outputs = {name: path for name, path in snakemake.output.items() if "manifest" not in name}
+    try:
+        main(snakemake.input, snakemake.output, snakemake.params, snakemake.wildcards)
+        kept = {name: value for name, value in params.items() if name not in _NOT_IN_MANIFEST}
+        manifests.write(list(outputs.values()), [*snakemake.input], kept)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        os.write(terminal, f"\n{snakemake.rule}: {error}\n\n".encode())
+        sys.exit(1)
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        raise
