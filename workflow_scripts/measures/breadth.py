@@ -82,10 +82,10 @@ off_menu_*: samples whose stated opening starts no solution. truncated: no end t
 
 
 def feasible_forms(solutions: pd.DataFrame, openings: pd.DataFrame) -> pd.DataFrame:
-    """Every solution, family and opening of each problem: columns problem_id, kind, form, expressible (any of its
-    writings is).
+    """Every solution, family and opening of each problem: columns problem_id, kind, form, expressible.
 
-    solutions, openings: SOLUTIONS and OPENINGS. `opening` and `think` share the menu.
+    solutions, openings: SOLUTIONS and OPENINGS. `opening` and `think` share the menu. A formula or family is
+    expressible when one of its leaves is.
     """
     parts = []
     for kind, column in KINDS.items():
@@ -96,8 +96,7 @@ def feasible_forms(solutions: pd.DataFrame, openings: pd.DataFrame) -> pd.DataFr
 
 
 def _checked(scores: pd.DataFrame, solutions: pd.DataFrame) -> str:
-    """The policy's name. Raises UserError unless the samples are free ones of one policy, each once, of problems with
-    solutions."""
+    """The policy's name; UserError unless the samples are free ones of one policy, each once, of solved problems."""
     policies = scores["policy"].unique()
     if len(policies) != 1:
         raise UserError(
@@ -112,7 +111,7 @@ def _checked(scores: pd.DataFrame, solutions: pd.DataFrame) -> str:
     unsolved = sorted(set(scores["problem_id"].unique()) - set(solutions["problem_id"].unique()))
     if unsolved:
         raise UserError(
-            f"no solutions are listed for {len(unsolved)} problem(s) of {policy}, first {unsolved[0]}: no coverage there"
+            f"{len(unsolved)} problem(s) of {policy} have no solutions listed, so no coverage; first {unsolved[0]}"
         )
     return policy
 
@@ -178,11 +177,11 @@ def _per_problem(scores: pd.DataFrame, counts: pd.DataFrame, feasible: pd.DataFr
     def tally(rows: np.ndarray | pd.Series) -> np.ndarray:
         return np.bincount(group[np.asarray(rows, dtype=bool)], minlength=size)
 
-    def forms(table: pd.DataFrame, rows: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    problem_of_count, problem_of_form = (index.get_indexer(table["problem_id"]) for table in (counts, feasible))
+
+    def occurred(rows: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         weights = None if weights is None else weights[rows]
-        return np.bincount(index.get_indexer(table["problem_id"])[rows], weights=weights, minlength=size).astype(
-            np.int64
-        )
+        return np.bincount(problem_of_count[rows], weights=weights, minlength=size).astype(np.int64)
 
     kind, samples, correct = (counts[name].to_numpy() for name in ("kind", "samples", "correct"))
     inside = {"": counts["feasible"].to_numpy(), "_expressible": counts["expressible"].to_numpy()}
@@ -194,27 +193,26 @@ def _per_problem(scores: pd.DataFrame, counts: pd.DataFrame, feasible: pd.DataFr
         "truncated": tally(scores["finish_reason"] == "length"),
         "think_stated": tally(scores["think_opening"].notna()),
         "answer_stated": tally(scores["answer_opening"].notna()),
-        "off_menu_think": forms(counts, (kind == "think") & ~inside[""], samples),
-        "off_menu_answer": forms(counts, (kind == "opening") & ~inside[""], samples),
-        "off_support": forms(counts, (kind == "paper") & ~inside[""], samples),
+        "off_menu_think": occurred((kind == "think") & ~inside[""], samples),
+        "off_menu_answer": occurred((kind == "opening") & ~inside[""], samples),
+        "off_support": occurred((kind == "paper") & ~inside[""], samples),
         "mean_tokens": np.bincount(group, weights=scores["tokens"], minlength=size)
         / np.bincount(group, minlength=size),
     }
     for name in KINDS:
         of_kind, among = kind == name, (feasible["kind"] == name).to_numpy()
         for part in _SETS:
-            columns[f"size_{name}{part}"] = forms(feasible, among & available[part])
-            columns[f"found_{name}{part}"] = forms(counts, of_kind & inside[part] & (correct > 0))
+            columns[f"size_{name}{part}"] = np.bincount(problem_of_form[among & available[part]], minlength=size)
+            columns[f"found_{name}{part}"] = occurred(of_kind & inside[part] & (correct > 0))
             if name not in SOLUTION_KINDS:
-                columns[f"visited_{name}{part}"] = forms(counts, of_kind & inside[part])
+                columns[f"visited_{name}{part}"] = occurred(of_kind & inside[part])
     for name in SOLUTION_KINDS:
-        columns[f"singletons_{name}"] = forms(counts, (kind == name) & (correct == 1))
-    problem = index.get_indexer(counts["problem_id"])
+        columns[f"singletons_{name}"] = occurred((kind == name) & (correct == 1))
     for place, name in (("think", "think"), ("answer", "opening")):
         rows = kind == name
         for suffix, weights in (("", samples), ("_correct", correct)):
             columns[f"entropy_{place}{suffix}"] = estimators.entropies(
-                counts=weights[rows], groups=problem[rows], size=size
+                counts=weights[rows], groups=problem_of_count[rows], size=size
             )
     frame = pd.DataFrame({"problem_id": np.asarray(problem_ids, dtype=object), **columns})
     frame.insert(0, "policy", scores["policy"].iloc[0])

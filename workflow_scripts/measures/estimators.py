@@ -58,8 +58,7 @@ def pass_at_k(*, samples: np.ndarray | int, correct: np.ndarray, ks: np.ndarray 
 
 
 def distinct_curve(*, hits: np.ndarray, groups: np.ndarray, size: int, total: int, draws: np.ndarray) -> np.ndarray:
-    """Expected number of distinct things seen in `draws` of `total` samples, for each group (interpolated
-    accumulation curve).
+    """Expected number of distinct things in `draws` of `total` samples, per group: the accumulation curve.
 
     hits: in how many of the samples each thing occurred, (things,). groups: which of the `size` groups (problems) it
     belongs to, (things,). draws: (points,), each 0 … total. Returns (size, points). Hurlbert 1971; the sum over
@@ -85,10 +84,9 @@ def rarefied_distinct(*, hits: np.ndarray, groups: np.ndarray, totals: np.ndarra
 
 
 def unseen_mass(*, singletons: np.ndarray, samples: np.ndarray) -> np.ndarray:
-    """Good–Turing estimate of the probability that one more sample is of a kind not seen so far: f1 / samples, NaN
-    without samples.
+    """Good–Turing estimate of the probability that one more sample is of a kind not seen so far: f1 / samples.
 
-    singletons: kinds that were seen exactly once. samples: samples over all kinds. Good 1953.
+    singletons: kinds seen exactly once. samples: samples over all kinds. NaN without samples. Good 1953.
     """
     singletons, samples = np.asarray(singletons, dtype=float), np.asarray(samples, dtype=float)
     return np.divide(singletons, samples, out=np.full(samples.shape, np.nan), where=samples > 0)

@@ -68,11 +68,13 @@ class Bootstrap:
         return sum(self.seed_weights[:, [s]] * (self.problem_weights @ values[s]) for s in range(len(values)))
 
     def interval(self, resampled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Percentile interval of resampled statistics (draws, …); resamples without any value (NaN) are left out."""
+        """Percentile interval of resampled statistics (draws, columns); resamples without any value (NaN) are left
+        out."""
         tails = [(1 - self.confidence) / 2, (1 + self.confidence) / 2]
-        quantile = np.nanquantile if np.isnan(resampled).any() else np.quantile
-        with np.errstate(invalid="ignore"):
-            low, high = quantile(resampled, tails, axis=0)
+        low, high = np.quantile(resampled, tails, axis=0)
+        missing = np.isnan(resampled)
+        for column in np.flatnonzero(missing.any(axis=0) & ~missing.all(axis=0)):
+            low[column], high[column] = np.nanquantile(resampled[:, column], tails)
         return low, high
 
     def estimate(self, values: np.ndarray) -> Estimates:

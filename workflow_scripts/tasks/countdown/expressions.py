@@ -1,120 +1,35 @@
-"""Countdown expressions: grammar, exact value, canonical forms and entrances. Judge and solver share every function here.
+"""Countdown expressions: exact value, canonical forms and entrances. Judge and solver share every function here.
 
-An `Expression` is an `int` (a literal) or a tuple ``(operator, left, right)``, the operator one of ``+ - * /``. Plain tuples
-build, hash and compare fast: a solver makes thousands per problem. The paper contracts add two kinds of node that `parse` never
-makes: ``(sign, operand)`` with sign ``-`` or ``+``, and `float` literals.
+An `Expression` is an `int` or a tuple ``(operator, left, right)``; see grammar.py, whose `parse` reads one from text.
 """
 
-import re
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
 
-from workflow_scripts.tasks.countdown.status import Rejected, Status
+from workflow_scripts.tasks.countdown.grammar import RANK, Expression, parse
+from workflow_scripts.tasks.countdown.verdicts import Rejected, Status
 
-Expression = int | float | tuple
-
-MAX_LENGTH = 512
-"""Characters of an expression, white space around it not counted."""
-MAX_DEPTH = 32
-"""Brackets inside one another."""
-MAX_LITERALS = 64
-MAX_DIGITS = 100
-"""Digits of one literal."""
-
-WHITE_SPACE = " \t\r\n"
-SIGNS = {"×": "*", "÷": "/", "−": "-"}
-"""The closed map of operator signs beside the ASCII ones: U+00D7, U+00F7, U+2212."""
+__all__ = [
+    "MODULUS",
+    "Expression",
+    "Rejected",
+    "evaluate",
+    "formula_form",
+    "formula_residue",
+    "literals",
+    "opening",
+    "paper_family",
+    "paper_form",
+    "paper_form_and_family",
+    "parse",
+    "quotient",
+    "render",
+    "residue",
+]
 
 MODULUS = 2**61 - 1
 """Prime modulus of the fingerprints that `formula_form` spells."""
-
-_tokens = re.compile(r"[0-9]+|[^ \t\r\n]").findall
-_RANK = {"+": 1, "-": 1, "*": 2, "/": 2, "×": 2, "÷": 2, "−": 1}
-
-
-def parse(text: str) -> Expression:
-    """Read one expression of the strict grammar: digits, ``+ - * /`` (or × ÷ −), brackets, white space.
-
-    Literals are unsigned integers without leading zeros; every product is written out. Equal ranks associate to the left.
-    Limits on length, depth, literals and digits are checked before any arithmetic; cost is linear in the length up to them.
-    Raises `Rejected` with the reason.
-    """
-    text = text.strip(WHITE_SPACE)
-    if not text:
-        raise Rejected(Status.EMPTY)
-    if len(text) > MAX_LENGTH:
-        raise Rejected(Status.TOO_LONG, f"{len(text)} characters, at most {MAX_LENGTH}")
-    operands: list[Expression] = []
-    pending: list[str] = []  # operators and open brackets that wait for their right operand
-    wants_operand = True
-    depth = literals = 0
-    for token in _tokens(text):
-        rank = _RANK.get(token)
-        if rank:
-            if wants_operand:
-                raise _refusal(text, token)
-            while pending and pending[-1] != "(" and _RANK[pending[-1]] >= rank:
-                right = operands.pop()
-                operands[-1] = (pending.pop(), operands[-1], right)
-            pending.append(SIGNS.get(token, token))
-            wants_operand = True
-        elif token == "(":
-            if not wants_operand:
-                raise _refusal(text, token)
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise Rejected(Status.TOO_DEEP, f"more than {MAX_DEPTH} brackets inside one another")
-            pending.append(token)
-        elif token == ")":
-            if wants_operand or not depth:
-                raise _refusal(text, token)
-            depth -= 1
-            while (operator := pending.pop()) != "(":
-                right = operands.pop()
-                operands[-1] = (operator, operands[-1], right)
-        elif "0" <= token[0] <= "9":
-            if not wants_operand or (token[0] == "0" and len(token) > 1):
-                raise _refusal(text, token)
-            literals += 1
-            if len(token) > MAX_DIGITS or literals > MAX_LITERALS:
-                raise Rejected(Status.TOO_LONG, f"more than {MAX_LITERALS} literals or {MAX_DIGITS} digits in one")
-            operands.append(int(token))
-            wants_operand = False
-        else:
-            raise _refusal(text, token)
-    if wants_operand or depth:
-        raise _refusal(text, "")
-    while pending:
-        right = operands.pop()
-        operands[-1] = (pending.pop(), operands[-1], right)
-    return operands[0]
-
-
-_KINDS = (  # first match names the reason; the order matters
-    (Status.LATEX, re.compile(r"\\")),
-    (Status.FOREIGN_DIGIT, re.compile(r"(?![0-9])\d|[²³¹⁰⁴-⁹₀-₉①-⑳½¼¾⅐-⅞]")),
-    (Status.THOUSANDS_SEPARATOR, re.compile(r"[0-9][,_'’][0-9]")),
-    (Status.WORD, re.compile(r"[^\W\d_]|__")),
-    (Status.DECIMAL_LITERAL, re.compile(r"[0-9]\s*\.|\.\s*[0-9]")),
-    (Status.FOREIGN_OPERATOR, re.compile(r"\*\s*\*|/\s*/|[%^!]")),
-    (Status.FOREIGN_CHARACTER, re.compile(r"[^0-9+\-*/()×÷−\s]")),
-    (Status.LEADING_ZERO, re.compile(r"(?<![0-9])0[0-9]")),
-    (Status.IMPLICIT_PRODUCT, re.compile(r"[0-9)]\s*\(|\)\s*[0-9]")),
-    (Status.MISSING_OPERATOR, re.compile(r"[0-9]\s+[0-9]")),
-    (Status.SIGNED_LITERAL, re.compile(r"(?:^|[-+*/(×÷−])\s*[-+−]\s*[0-9(+\-−]")),
-)
-
-
-def _refusal(text: str, token: str) -> Rejected:
-    """Name what is wrong with a text that the grammar refuses at `token` (empty at its end)."""
-    where = f"at {token!r}" if token else "at the end"
-    for status, pattern in _KINDS:
-        if found := pattern.search(text):
-            return Rejected(status, f"{found[0]!r}")
-    if text.count("(") != text.count(")") or (token == ")" and text[:1] != "("):
-        return Rejected(Status.UNBALANCED, where)
-    return Rejected(Status.MISSING_OPERAND, where)
 
 
 def literals(expression: Expression) -> list[int]:
@@ -159,10 +74,10 @@ def evaluate(expression: Expression) -> Fraction:
 
 
 def paper_form(expression: Expression) -> str:
-    """Leaf under the `paper` equivalence: nested sums (products) flattened and their terms sorted as strings; no spaces.
+    """Leaf under the `paper` equivalence: nested sums (products) flattened, their terms sorted as strings; no spaces.
 
-    Every operation stands in one pair of brackets, ``(((4*7)+5)-9)``; one number stands bare. Brackets sort before digits and
-    "10" before "9". Reference: canonicalize_expression of the paper's code (protocol, section 1.4).
+    Every operation stands in one pair of brackets, ``(((4*7)+5)-9)``; a lone number stands bare. Brackets sort before
+    digits and "10" before "9". Source: canonicalize_expression of the paper's code (protocol, section 1.4).
     """
     return _paper(expression)[0]
 
@@ -179,7 +94,7 @@ def paper_form_and_family(expression: Expression) -> tuple[str, str | None]:
 
 def _paper(node: Expression) -> tuple[str, str | None]:
     if type(node) is not tuple:
-        return (str(int(node)) if node == node // 1 else str(node)), None
+        return str(int(node) if type(node) is float and node.is_integer() else node), None
     if len(node) == 2:
         text, family = _paper(node[1])
         return f"({node[0]}{text})", family
@@ -197,9 +112,9 @@ def _paper(node: Expression) -> tuple[str, str | None]:
                 parts.append(_paper(term))
         parts.sort()
         first, family = parts[0]
-        return f"({operator.join([text for text, _ in parts])})", family or first + operator
+        return f"({operator.join([text for text, _ in parts])})", family or first.strip("()") + operator
     first, family = _paper(left)
-    return f"({first}{operator}{_paper(right)[0]})", family or first + operator
+    return f"({first}{operator}{_paper(right)[0]})", family or first.strip("()") + operator
 
 
 @lru_cache(maxsize=4096)
@@ -242,10 +157,10 @@ def _modular(node: Expression) -> tuple[int, int]:
 
 
 def formula_form(expression: Expression) -> str | None:
-    """Class under the `formula` equivalence: equal as rational functions of the values, equal values being one variable.
+    """Class under the `formula` equivalence: equal as rational functions, equal numbers being one variable.
 
-    16 hexadecimal digits of `formula_residue`, so two different functions of one problem share a form with probability about
-    1e-17 (Schwartz-Zippel). None where there is no such function.
+    16 hexadecimal digits of `formula_residue`: two different functions of one problem share a form with probability
+    about 1e-17 (Schwartz-Zippel). None where there is no such function.
     """
     value = formula_residue(expression)
     return None if value is None else f"{value:016x}"
@@ -286,10 +201,10 @@ def render(expression: Expression) -> str:
         inner = render(expression[1])
         return f"{expression[0]}({inner})" if _operates(expression[1]) else f"{expression[0]}{inner}"
     operator, left, right = expression
-    rank = _RANK[operator]
+    rank = RANK[operator]
     left_text, right_text = render(left), render(right)
-    if type(left) is tuple and len(left) == 3 and _RANK[left[0]] < rank:
+    if type(left) is tuple and len(left) == 3 and RANK[left[0]] < rank:
         left_text = f"({left_text})"
-    if type(right) is tuple and (len(right) == 2 or _RANK[right[0]] <= rank):
+    if type(right) is tuple and (len(right) == 2 or RANK[right[0]] <= rank):
         right_text = f"({right_text})"
     return f"{left_text} {operator} {right_text}"

@@ -1,10 +1,12 @@
-"""Countdown problems: identity, the seeded laptop generator, disjoint training and evaluation sets.
+"""Countdown problems: identity, the seeded generator of the laptop task, splits, removal of overlaps and repeats.
 
 Tables have the columns of records/schemas.py PROBLEMS. Readers of files are in problem_files.py.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from workflow_scripts.records.errors import UserError
@@ -45,60 +47,69 @@ def table(problems: Iterable[tuple[Sequence[int], int]], split: str) -> "pd.Data
 
 
 @cache
-def sayable_results(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """Values, ascending, that expressions over all of `numbers` (sorted) reach through whole values in 0…100 only.
+def sayable_results(numbers: tuple[int, ...]) -> dict[int, int]:
+    """How many expressions over all of `numbers` (sorted) reach each value through whole values in 0…100 only.
 
+    Counts ordered writings: every bracketing, operand order and choice of operators; equal numbers are told apart.
     Cached: the laptop task has fewer than 1,000 multisets of numbers.
     """
     if len(numbers) == 1:
-        return numbers if 0 <= numbers[0] <= LARGEST else ()
-    reached: set[int] = set()
-    for left, right in _bipartitions(numbers):
-        for a in sayable_results(left):
-            for b in sayable_results(right):
-                high, low = (a, b) if a >= b else (b, a)
-                reached.add(high - low)
-                if a + b <= LARGEST:
-                    reached.add(a + b)
-                if a * b <= LARGEST:
-                    reached.add(a * b)
-                if low and high % low == 0:
-                    reached.add(high // low)
-                if not low and high:
-                    reached.add(0)
-    return tuple(sorted(reached))
+        return {numbers[0]: 1} if 0 <= numbers[0] <= LARGEST else {}
+    reached: dict[int, int] = {}
+
+    def add(value: int, ways: int) -> None:
+        if value <= LARGEST:
+            reached[value] = reached.get(value, 0) + ways
+
+    for mask in range(1, 2 ** (len(numbers) - 1)):  # unordered splits: the last number is always on the right
+        left = sayable_results(tuple(x for at, x in enumerate(numbers) if mask >> at & 1))
+        right = sayable_results(tuple(x for at, x in enumerate(numbers) if not mask >> at & 1))
+        for a, a_ways in left.items():
+            for b, b_ways in right.items():
+                ways = a_ways * b_ways
+                add(a + b, 2 * ways)
+                add(a * b, 2 * ways)
+                for x, y in ((a, b), (b, a)):
+                    if x >= y:
+                        add(x - y, ways)
+                    if y and x % y == 0:
+                        add(x // y, ways)
+    return reached
 
 
-def _bipartitions(numbers: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Unordered splits into two non-empty parts, repeats removed."""
-    seen = set()
-    for mask in range(1, 2 ** (len(numbers) - 1)):
-        left = tuple(x for i, x in enumerate(numbers) if mask >> i & 1)
-        right = tuple(x for i, x in enumerate(numbers) if not mask >> i & 1)
-        if (left, right) not in seen:
-            seen.add((left, right))
-            yield left, right
+@cache
+def _lottery(numbers: tuple[int, ...], low: int, high: int) -> tuple[list[int], list[int]]:
+    """Possible targets in low…high, ascending, and how many writings reach that target or a smaller one."""
+    results = [(value, ways) for value, ways in sorted(sayable_results(numbers).items()) if low <= value <= high]
+    return [value for value, _ in results], list(accumulate(ways for _, ways in results))
 
 
 def draw(
-    *seed_parts: int | str, count: int, sizes: Sequence[int] = (3, 4), excluded: Collection[Key] = ()
+    *seed_parts: int | str,
+    count: int,
+    sizes: Sequence[int] = (3, 4),
+    values: Sequence[int] = NUMBERS,
+    targets: Sequence[int] = TARGETS,
+    excluded: Collection[Key] = (),
 ) -> list[tuple[list[int], int]]:
     """Distinct problems of the laptop task: (numbers in prompt order, target).
 
     seed_parts: identity of the random stream; a longer set begins with the shorter one of the same stream.
-    sizes: how many numbers, drawn uniformly among these; each number is uniform in 1…10.
-    excluded: keys that must not appear.
-    The target is uniform among those in 5…99 that an expression with whole intermediate values in 0…100 reaches.
-    Raises UserError where so many distinct problems do not exist.
+    sizes: how many numbers, uniform among these. values: smallest and largest number, uniform between.
+    targets: smallest and largest target. excluded: keys that must not appear.
+    The target is the value of one expression drawn uniformly among the writings of these numbers whose values are all
+    whole and in 0…100; targets that many expressions reach are thus drawn more often. Up to about 4,000 problems of the
+    laptop task look alike; larger sets run out of those with three numbers (34,000 exist in all).
+    Raises UserError where so many distinct problems are not found.
     """
     rng = generator("problems", *seed_parts)
     taken = set(excluded)
     problems: list[tuple[list[int], int]] = []
     misses = 0
     while len(problems) < count:
-        numbers = rng.integers(NUMBERS[0], NUMBERS[1] + 1, size=sizes[rng.integers(len(sizes))]).tolist()
-        targets = [value for value in sayable_results(tuple(sorted(numbers))) if TARGETS[0] <= value <= TARGETS[1]]
-        problem = (numbers, targets[rng.integers(len(targets))]) if targets else None
+        numbers = rng.integers(values[0], values[1] + 1, size=sizes[rng.integers(len(sizes))]).tolist()
+        reached, upto = _lottery(tuple(sorted(numbers)), *targets)
+        problem = (numbers, reached[bisect_right(upto, rng.integers(upto[-1]))]) if reached else None
         if problem is None or key(*problem) in taken:
             misses += 1
             if misses > _PATIENCE:
@@ -113,26 +124,12 @@ def draw(
     return problems
 
 
-def evaluation_set(seed: int | str, size: int = 150, calibration: int = 50) -> "pd.DataFrame":
-    """Laptop evaluation problems in two splits: `calibration` rows first, the rest `held_out` (draws are independent).
-
-    Raises UserError unless 0 <= calibration <= size.
-    """
-    drawn = table(draw("evaluation", seed, count=size), "held_out")
-    return with_splits(drawn, calibration)
-
-
 def with_splits(problems: "pd.DataFrame", calibration: int) -> "pd.DataFrame":
     """A copy whose first `calibration` rows are in split 'calibration' and whose others are in 'held_out'."""
     if not 0 <= calibration <= len(problems):
         raise UserError(f"cannot put {calibration} of {len(problems)} evaluation problems into the calibration split")
     names = ["calibration"] * calibration + ["held_out"] * (len(problems) - calibration)
     return problems.assign(split=names)
-
-
-def training_set(seed: int | str, size: int, excluded: Collection[Key], split: str = "train") -> "pd.DataFrame":
-    """Laptop training problems, distinct and disjoint by key from `excluded` (the keys of every evaluation set)."""
-    return table(draw("training", seed, count=size, excluded=excluded), split)
 
 
 def remove_overlaps(problems: "pd.DataFrame", excluded: Collection[Key]) -> tuple["pd.DataFrame", int]:

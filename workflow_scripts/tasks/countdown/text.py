@@ -7,13 +7,14 @@ Steps stand in the order in which the answer, read from left to right with its b
 first step of the think part and the opening of the answer agree. An attempt that failed may come first (`try … no .`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import numpy as np
 
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.seeds import generator
+from workflow_scripts.tasks.countdown.expressions import Expression, parse
 
 LARGEST = 100
 """Largest number that has a token; intermediate values of a text are whole and in 0…LARGEST."""
@@ -32,16 +33,11 @@ VOCABULARY: list[str] = [*TAGS, *SIGNS, *map(str, range(LARGEST + 1))]
 _OPERATORS = "+-*/"
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 
-# Shapes of ordered binary trees as nested pairs (None: a number), with the chance that random merging builds each.
-_PAIR = (None, None)
-_SHAPES = {
-    2: ([_PAIR], [1.0]),
-    3: ([(_PAIR, None), (None, _PAIR)], [1 / 2, 1 / 2]),
-    4: (
-        [((_PAIR, None), None), ((None, _PAIR), None), (None, (_PAIR, None)), (None, (None, _PAIR)), (_PAIR, _PAIR)],
-        [1 / 6, 1 / 6, 1 / 6, 1 / 6, 1 / 3],
-    ),
-}
+_PATIENCE = 1000
+"""Rounds in a row without an acceptable text after which there is none."""
+
+Shape = tuple["Shape", "Shape"] | None
+"""An ordered binary tree without its labels; None is a number."""
 
 
 def prompt(numbers: Iterable[int], target: int) -> str:
@@ -68,11 +64,9 @@ def solution_completion(expression: str) -> str:
     Raises UserError where a value on the way is not whole or not in 0…100 (not expressible), Rejected where it does
     not parse.
     """
-    from workflow_scripts.tasks.countdown.expressions import parse
-
     steps: list[str] = []
 
-    def walk(node) -> int:
+    def walk(node: Expression) -> int:
         if isinstance(node, int):
             value = node
         else:
@@ -110,18 +104,32 @@ def _templates(size: int, shape: int, operators: str) -> tuple[str, str]:
         right = f"( {right} )" if right_rank <= rank else right
         return f"{left} {operator} {right}", rank
 
-    expression = walk(_SHAPES[size][0][shape])[0]
+    expression = walk(_shapes(size)[0][shape])[0]
     return "try " + " , ".join(f"%d {operator} %d = %d" for operator in operators), expression
 
 
+@cache
+def _shapes(size: int) -> tuple[tuple[Shape, ...], tuple[float, ...]]:
+    """All shapes over `size` numbers and the chance that merging random pairs builds each (any root split alike)."""
+    if size == 1:
+        return (None,), (1.0,)
+    shapes, chances = [], []
+    for cut in range(1, size):
+        for left, left_chance in zip(*_shapes(cut)):
+            for right, right_chance in zip(*_shapes(size - cut)):
+                shapes.append((left, right))
+                chances.append(left_chance * right_chance / (size - 1))
+    return tuple(shapes), tuple(chances)
+
+
 def _random_steps(rng: np.random.Generator, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
-    """One random ordered tree over each row of `numbers` (rows, n); each operator drawn among those with a sayable result.
+    """One random ordered tree over each row of `numbers` (rows, n); each operator among those with a sayable result.
 
     Returns shapes (rows,), operators (rows, n-1) as indices of `+-*/`, values (rows, 3(n-1) + n): operands and result
     of each step, then the numbers as written; and whether the row could be finished (rows,).
     """
     rows, size = numbers.shape
-    trees, chances = _SHAPES[size]
+    trees, chances = _shapes(size)
     shapes = rng.choice(len(trees), size=rows, p=chances)
     written = rng.permuted(numbers, axis=1)
     draws = rng.random((rows, size - 1))
@@ -170,6 +178,9 @@ def traces(
     *seed_parts: int | str,
     count: int,
     excluded: Iterable[tuple[tuple[int, ...], int]] = (),
+    sizes: Sequence[int] = (3, 4),
+    values: Sequence[int] = NUMBERS,
+    targets: Sequence[int] = TARGETS,
     stated: float = 0.30,
     failed: float = 0.25,
 ) -> list[tuple[str, str]]:
@@ -178,28 +189,30 @@ def traces(
     seed_parts: identity of the random stream.  count: texts wanted.
     excluded: problem keys (sorted numbers, target) that no text may touch, be it by its stated target or by a value
     that one of its attempts reaches.
-    stated: share whose stated target is the result (else it is uniform in 5…99).
+    sizes: how many numbers, uniform among these. values: smallest and largest number, uniform between.
+    targets: smallest and largest target.
+    stated: share whose stated target is the result (else it is uniform in `targets`).
     failed: share that begins with one failed attempt.
-    Returns [(prompt with ` <think>`, completion without end token)]. Half of the texts have 3 numbers, half 4, each
-    uniform in 1…10.
+    Returns [(prompt with ` <think>`, completion without end token)].
+    Raises UserError where such texts are not found.
     """
     rng = generator("traces", *seed_parts)
     excluded = set(excluded)
-    sizes = rng.integers(3, 5, size=count)
+    chosen = rng.choice(np.array(sizes), size=count)
     meets = rng.random(count) < stated
     fails = rng.random(count) < failed
     texts: list[tuple[str, str]] = [("", "")] * count
-    for size in (3, 4):
-        pending = np.flatnonzero(sizes == size)
+    for size in sorted(set(sizes)):
+        pending, idle = np.flatnonzero(chosen == size), 0
         while len(pending):
-            numbers = rng.integers(NUMBERS[0], NUMBERS[1] + 1, size=(len(pending), size))
-            targets = rng.integers(TARGETS[0], TARGETS[1] + 1, size=len(pending))
+            numbers = rng.integers(values[0], values[1] + 1, size=(len(pending), size))
+            drawn = rng.integers(targets[0], targets[1] + 1, size=len(pending))
             final, first = _random_steps(rng, numbers), _random_steps(rng, numbers)
             finished = final[3] & first[3]
             rows = zip(
                 pending.tolist(),
                 numbers.tolist(),
-                targets.tolist(),
+                drawn.tolist(),
                 finished.tolist(),
                 _written(size, final),
                 _written(size, first),
@@ -209,12 +222,15 @@ def traces(
                 if meets[index]:
                     target = result
                 reached = {target, result, try_result} if fails[index] else {target, result}
-                fit = whole and TARGETS[0] <= target <= TARGETS[1] and not (fails[index] and try_result == target)
+                fit = whole and targets[0] <= target <= targets[1] and not (fails[index] and try_result == target)
                 key = tuple(sorted(given))
                 if not fit or (excluded and any((key, value) in excluded for value in reached)):
                     again.append(index)
                     continue
                 before = f"{try_steps} no . " if fails[index] else ""
                 texts[index] = (think_prompt(given, target), f"{before}{steps} </think> <answer> {answer} </answer>")
+            idle = idle + 1 if len(again) == len(pending) else 0
+            if idle > _PATIENCE:
+                raise UserError(f"found no texts with {size} numbers in {values} and targets in {targets}; widen them")
             pending = np.array(again, dtype=np.int64)
     return texts
