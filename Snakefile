@@ -1,9 +1,10 @@
 """Where RLVR narrows what a language model can do: every table, figure and claim, from an empty folder.
 
-    snakemake                       everything of the paper, at the scale of config/config.yaml
-    snakemake table1                one table or figure by its rule's name
-    snakemake --configfile FILE     another study: FILE is laid over config/config.yaml
+snakemake                       everything of the paper, at the scale of config/config.yaml
+snakemake table1                one table or figure by its rule's name
+snakemake --configfile FILE     another study: FILE is laid over config/config.yaml
 """
+
 
 include: "rules/common.smk"
 

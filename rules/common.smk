@@ -1,10 +1,6 @@
 # Functions that rules share. No rules here.
-# Makes the package of this very checkout importable, here and in the jobs, whatever is installed and whatever the
-# working directory is.
 
-import os
 import re
-import shlex
 import sys
 from pathlib import Path
 
@@ -12,14 +8,13 @@ from snakemake.exceptions import WorkflowError
 
 ROOT = Path(str(workflow.current_basedir)).parent
 sys.path.insert(0, str(ROOT))
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-if " " in sys.executable:
-    # `script:` puts the interpreter's path into a shell command without quoting it.
-    sys.executable = shlex.quote(sys.executable)
 
 from workflow_scripts.records.digest import of_code
 from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.interpreter import hand_to_jobs
 from workflow_scripts.settings import validated
+
+hand_to_jobs(ROOT)
 
 
 def checked_settings(config):
@@ -40,18 +35,8 @@ def checkpoint_id(line, seed, step):
     return f"{line}-s{seed}-step{step}"
 
 
-def line_policies(name, line):
-    """Names of a line's policies, by seed and step."""
-    return [checkpoint_id(name, seed, step) for seed in line.seeds for step in line.checkpoints]
-
-
-def policy_ids(settings):
-    """Names of all policies of the study, the base first."""
-    return ["base", *(policy for name, line in settings.lines.items() for policy in line_policies(name, line))]
-
-
 def policy_rows(settings):
-    """One plain row per policy: what tables and claims need to know of it."""
+    """One plain row per policy: its name, line, seed and step."""
     base = {"policy": "base", "line": "", "seed": 0, "step": 0}
     return [base] + [
         {"policy": checkpoint_id(name, seed, step), "line": name, "seed": seed, "step": step}
@@ -61,9 +46,27 @@ def policy_rows(settings):
     ]
 
 
-def line_ends(settings):
-    """Plain rows: the steps that each line calls early and late."""
-    return [{"line": name, "early": line.early, "late": line.late} for name, line in settings.lines.items()]
+def policy_ids(settings):
+    """Names of all policies of the study, the base first."""
+    return [row["policy"] for row in policy_rows(settings)]
+
+
+def line_rows(settings):
+    """One plain row per line: what tables and claims need to know of it (workflow_scripts/measures/points.py)."""
+    return [
+        {
+            "name": name,
+            "algorithm": line.algorithm,
+            "steps": line.checkpoints,
+            "early": line.early,
+            "late": line.late,
+            "seeds": line.seeds,
+            "policies": {
+                str(step): [checkpoint_id(name, seed, step) for seed in line.seeds] for step in line.checkpoints
+            },
+        }
+        for name, line in settings.lines.items()
+    ]
 
 
 def previous_step(wildcards):

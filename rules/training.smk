@@ -48,16 +48,15 @@ rule train_segment:
         "<results>/logs/train_segment/{line}-s{seed}-step{step}.log",
     benchmark:
         "<results>/benchmarks/train_segment/{line}-s{seed}-step{step}.tsv"
+    priority: 10  # the chain is the longest path: its segments go before anything that is only read later
     conda:
         "../envs/laptop.yaml"
-    priority: 10  # the chain is the longest path: its segments go before anything that is only read later
     resources:
         mem_mb=3000,
         runtime=30,
     params:
-        code=lambda wildcards: of_code(
-            "stages/train_segment.py", f"policies/objectives/{settings.lines[wildcards.line].algorithm}.py"
-        ),
+        code=of_code("stages/train_segment.py"),
+        library_threads=1,
         study_seed=settings.seed,
         first_step=previous_step,
         settings=line_settings,

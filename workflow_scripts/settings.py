@@ -39,7 +39,7 @@ class Problems(_Section):
     """Evaluation problems."""
     calibration: Count = 50
     """How many of them interventions may be tuned on; the others are held out."""
-    training: Count = 20000
+    training: Count = 5000
     """Training problems, disjoint from the evaluation set by (sorted numbers, target)."""
     operands: Annotated[list[Annotated[int, Field(ge=2, le=6)]], Field(min_length=1)] = [3, 4]
     """How many numbers a generated problem has; drawn uniformly from this list."""
@@ -102,8 +102,8 @@ class Base(_Section):
 class Line(_Section):
     """One line of training: a policy optimised from the base with verifiable rewards, kept every `segment` steps."""
 
-    algorithm: Literal["grpo"] = "grpo"
-    """Objective, a file of policies/objectives/."""
+    algorithm: Literal["grpo", "ppo"] = "grpo"
+    """Group-relative advantages, or a learned critic with generalised advantage estimation."""
     steps: Count = 300
     """Last step."""
     segment: Count = 25
@@ -116,28 +116,34 @@ class Line(_Section):
     """Training seeds, one chain of segments each."""
     prompts: Count = 64
     """Problems a step."""
-    samples: Annotated[int, Field(ge=2)] = 8
-    """Completions a problem (group size)."""
+    samples: Count = 8
+    """Completions a problem; for grpo the group, at least 2."""
     temperature: Annotated[float, Field(gt=0, le=5)] = 1.0
     """Of the training rollouts."""
     max_new_tokens: Count = 64
     """Longest completion in training, in tokens."""
     learning_rate: Rate = 1e-4
     """AdamW, constant."""
+    updates: Count = 1
+    """Updates a step makes, each on its part of the problems."""
     clip: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    """Range of the probability ratio left unclipped, 1 ± clip."""
+    """Range of the probability ratio left unclipped, 1 ± clip; acts from the second update of a step on."""
     kl: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the KL penalty towards the base (nats)."""
     entropy: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the token-entropy bonus (nats)."""
     normalise_std: bool = True
-    """Divide advantages by the group's standard deviation; false, with length_normalise false, gives Dr.GRPO."""
-    length_normalise: bool = True
-    """Average the loss over each completion's tokens before averaging over completions."""
-    weight_decay: Annotated[float, Field(ge=0)] = 0.0
-    """AdamW."""
+    """grpo: divide advantages by the group's standard deviation. Dr.GRPO: false, with `average: constant`."""
+    average: Literal["token", "sequence", "constant"] = "token"
+    """What the loss is averaged over: all tokens of a batch, each completion's tokens first, or a constant length."""
     max_grad_norm: Annotated[float, Field(gt=0)] = 1.0
     """Gradients are scaled down to this norm."""
+    critic_learning_rate: Rate = 1e-3
+    """ppo: AdamW of the critic, a copy of the base with a value head."""
+    gamma: Share = 1.0
+    """ppo: discount a token."""
+    gae_lambda: Share = 1.0
+    """ppo: generalised advantage estimation; 1 is the plain return minus the value."""
 
     @property
     def checkpoints(self) -> list[int]:
@@ -151,6 +157,10 @@ class Line(_Section):
         for key in ("early", "late"):
             if getattr(self, key) not in self.checkpoints:
                 raise ValueError(f"{key} ({getattr(self, key)}) is no kept step; those are {self.checkpoints}")
+        if self.algorithm == "grpo" and self.samples < 2:
+            raise ValueError("grpo compares the completions of a problem: samples must be at least 2")
+        if self.updates > self.prompts:
+            raise ValueError(f"updates ({self.updates}) cannot exceed prompts ({self.prompts})")
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds holds one twice: {self.seeds}")
         return self
@@ -174,6 +184,8 @@ class Measures(_Section):
 
     contract: Literal["strict", "paper_ppo", "paper_grpo"] = "strict"
     """What counts as a correct completion."""
+    solution_set: Literal["expressible", "full"] = "expressible"
+    """What coverages are shares of: the solutions that the laptop text can express, or all over the rationals."""
     pass_at: Annotated[list[Count], Field(min_length=1)] = [1, 4, 16, 64, 256, 320]
     """k of the pass@k columns."""
     bootstrap: Annotated[int, Field(ge=100)] = 2000

@@ -3,8 +3,8 @@ import json
 import pytest
 import torch
 
-from workflow_scripts.policies import model
-from workflow_scripts.policies.model import Architecture, Weights, load_policy, logits, new_policy, pack, save_policy
+from workflow_scripts.policies.chunks import padded
+from workflow_scripts.policies.model import Architecture, Weights, load_policy, logits, new_policy, save_policy
 from workflow_scripts.records.errors import UserError
 
 SMALL = {"vocabulary": 23, "hidden": 16, "layers": 2, "heads": 2, "head_dim": 8, "mlp": 24, "positions": 40}
@@ -47,8 +47,9 @@ def test_gradients_equal_those_of_transformers(tmp_path, model_type):
     weights = Weights(policy, trained=True)
     ours = 0.0
     for part in ([0, 3], [1, 2, 4]):  # in two chunks: gradients add up
-        packed = pack([rows[place].tolist() for place in part], policy.architecture)
-        scores = weights.hidden(packed) @ weights.head.t()
+        tokens = padded([rows[place].tolist() for place in part])
+        scores = weights.hidden(tokens) @ weights.head.t()
+        scores = torch.cat([scores[row, : len(rows[place])] for row, place in enumerate(part)])
         loss = scores.square().sum() + scores.logsumexp(-1).sum()
         loss.backward()
         ours += loss.item()
@@ -86,21 +87,13 @@ def test_transformers_writes_what_is_read_back(tmp_path):
     assert again.architecture == policy.architecture and torch.equal(again.flat, policy.flat)
 
 
-def test_packing_changes_no_sequence(tmp_path):
+def test_padding_changes_no_sequence():
     policy = random_policy("llama")
     rows = [[1, 2, 3], [4], [5, 6, 7], [8, 9, 10, 11, 12], [13, 14]]
-    packed = pack(rows, policy.architecture)
-    weights = Weights(policy)
-    with torch.no_grad():
-        states = weights.hidden(packed) @ weights.head.t()
-    first = 0
-    for place in packed.order:
-        length = len(rows[place])
-        assert packed.tokens[first : first + length].tolist() == rows[place]
-        alone = logits(policy, torch.tensor([rows[place]]))[0]
-        assert torch.allclose(states[first : first + length], alone, atol=1e-5)
-        first += length
-    assert first == len(packed.tokens)
+    together = logits(policy, padded(rows))
+    for row, sequence in enumerate(rows):
+        alone = logits(policy, torch.tensor([sequence]))[0]
+        assert torch.allclose(together[row, : len(sequence)], alone, atol=1e-5)
 
 
 def test_same_seed_same_start():
@@ -109,17 +102,9 @@ def test_same_seed_same_start():
     assert a.parameters["model.norm.weight"].eq(1).all()
 
 
-def test_chunks_hold_everything_once():
-    lengths = [5, 30, 7, 7, 64, 1]
-    parts = model.chunks(lengths, limit=40)
-    assert sorted(place for part in parts for place in part) == list(range(6))
-    assert all(sum(lengths[p] for p in part) <= 40 or len(part) == 1 for part in parts)
-
-
-@pytest.mark.parametrize("sequences", [[], [[]], [[1], []], [list(range(41))]])
-def test_impossible_sequences_are_refused(sequences):
-    with pytest.raises(UserError, match="40 tokens"):
-        pack(sequences, Architecture(**SMALL))
+def test_texts_beyond_the_positions_are_refused():
+    with pytest.raises(UserError, match="41 tokens"):
+        logits(random_policy("llama"), torch.zeros(1, 41, dtype=torch.int64))
 
 
 @pytest.mark.parametrize(

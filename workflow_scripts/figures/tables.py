@@ -160,7 +160,7 @@ def table1(
         "of a bootstrap over problems, with the same resamples in every row.",
         f"pass@k: {known[f'pass@{pass_at[0]}'].how} (unbiased).",
         *(
-            f"{_heading(known[name].label, '', samples)}: {known[name].how} ({known[name].unit})."
+            f"{_heading(known[name].label, '', samples)}: {known[name].how}{_in_unit(known[name].unit)}."
             for name in TABLE1_MEASURES
         ),
         _fewer(cells, known, problems, samples),
@@ -172,6 +172,10 @@ def table1(
 
 def _heading(label: str, unit: str, samples: int) -> str:
     return label.format(n=samples) + (", nats" if unit == "nats" else "")
+
+
+def _in_unit(unit: str) -> str:
+    return "" if unit == "share" else f" ({unit})"
 
 
 def _fewer(cells: pd.DataFrame, known: Mapping[str, object], problems: int, samples: int) -> str:

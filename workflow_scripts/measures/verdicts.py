@@ -86,7 +86,7 @@ def _evaluated(
     notes = [f"{_in_words(row)}: {found}" for row, found in zip(rows, verdicts, strict=True) if row is not None]
     for measure in claim.beside:
         row = _row(estimands, claim.line, measure, parts[0].before, parts[0].after)
-        notes += [f"beside it {_in_words(row)}"] if row is not None else []
+        notes += [f"beside it {_in_words(row)}"] if row is not None and row["problems"] else []
     if notes:
         notes = [
             *([points[claim.line]] if claim.line in points else []),

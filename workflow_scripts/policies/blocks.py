@@ -1,9 +1,8 @@
-"""One decoder block on sequences of any lengths laid end to end, with its backward pass written out.
+"""One decoder block with its backward pass written out.
 
-Small models on few cores spend their time in element-wise work, in padding and in the framework; here neither padding
-nor masks exist (dense products run over all tokens of a chunk, attention over runs of equally long sequences), products
-that share an input are one, norm weights are folded into the product that follows, and the rotation is one complex
-product. Measured: 1.4 times the fp32 matrix products alone, where the usual modules need 4 to 6 times.
+A small model on few cores spends its time in element-wise work and in the framework rather than in matrix products.
+Here products that share an input are one, norm weights are folded into the product that follows, the rotation is one
+complex product, and each intermediate result is made once and stays in cache where chunks are of about 1,000 tokens.
 
 Sources: RMSNorm, rotary embedding and SwiGLU as in transformers' `modeling_llama.py`; heads normalised as in
 `modeling_qwen3.py`.
@@ -20,14 +19,14 @@ _softmax_backward = torch.ops.aten._softmax_backward_data.out
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the sequences of a chunk lie among its T tokens.
+    """What a block needs to know of its B x L tokens besides their values.
 
-    runs: (first token, sequences, length) of each run of equally long sequences. turns: complex64 [T, 1, head_dim / 2],
-    the rotation of each token's position. mask: fp32 [L, L], 0 on and below the diagonal, −inf above, for the longest
-    sequence L.
+    heads: attention heads. eps: of the norms. turns: complex64 [L, 2 heads, head_dim / 2], the rotation of queries and
+    keys at each position. mask: fp32 [L, L], 0 on and below the diagonal, −inf above.
     """
 
-    runs: tuple[tuple[int, int, int], ...]
+    heads: int
+    eps: float
     turns: Tensor
     mask: Tensor
 
@@ -39,7 +38,7 @@ def inverse_rms(x: Tensor, eps: float) -> Tensor:
 
 
 def normalised_backward(grad: Tensor, normalised: Tensor, scale: Tensor) -> Tensor:
-    """Gradient of `x * inverse_rms(x)` with respect to x, given that of the product. Overwrites `grad` and returns it."""
+    """Gradient for x of `x * inverse_rms(x)`, given that of the product. Overwrites `grad` and returns it."""
     along = (grad * normalised).sum(-1, keepdim=True).mul_(-1 / grad.shape[-1])
     return grad.addcmul_(normalised, along).mul_(scale)
 
@@ -60,105 +59,97 @@ class Normalise(torch.autograd.Function):
         return normalised_backward(grad.clone(), normalised, scale), None
 
 
-def _attend(qkv: Tensor, heads: int, layout: Layout) -> tuple[Tensor, list[Tensor]]:
-    """Causal attention of each sequence to itself. qkv: [T, 3 heads, d], turned and scaled. Returns [T, heads, d] and probabilities by run."""
-    out = torch.empty_like(qkv[:, :heads])
-    kept = []
-    for first, count, length in layout.runs:
-        span = qkv[first : first + count * length].view(count, length, 3 * heads, -1)
-        mask = layout.mask[:length, :length]
-        scores = span.new_empty(heads, count, length, length)
-        into = out[first : first + count * length].view(count, length, heads, -1)
-        for head in range(heads):
-            query, key = span[:, :, head], span[:, :, heads + head]
-            torch.baddbmm(mask, query, key.transpose(1, 2), out=scores[head])
-        torch.softmax(scores, -1, out=scores)
-        for head in range(heads):
-            into[:, :, head] = torch.bmm(scores[head], span[:, :, 2 * heads + head])
-        kept.append(scores)
-    return out, kept
+def _turn(qkv: Tensor, layout: Layout, backward: bool = False) -> None:
+    """Rotates the queries and keys of [B, L, 3 heads, d] in place, or back."""
+    pairs = torch.view_as_complex(qkv.view(*qkv.shape[:3], -1, 2))
+    pairs[:, :, : 2 * layout.heads].mul_(layout.turns.conj() if backward else layout.turns)
 
 
-def _attend_backward(grad: Tensor, qkv: Tensor, kept: tuple[Tensor, ...], heads: int, layout: Layout) -> Tensor:
-    """Gradient of `_attend` with respect to qkv; grad: [T, heads, d]."""
+def _attend(qkv: Tensor, layout: Layout) -> tuple[Tensor, Tensor]:
+    """Causal attention. qkv: [B, L, 3 heads, d]. Returns [B, L, heads, d] and the probabilities [heads, B, L, L]."""
+    rows, length, heads = qkv.shape[0], qkv.shape[1], layout.heads
+    weights = qkv.new_empty(heads, rows, length, length)
+    out = qkv.new_empty(rows, length, heads, qkv.shape[-1])
+    for head in range(heads):
+        torch.baddbmm(layout.mask, qkv[:, :, head], qkv[:, :, heads + head].transpose(1, 2), out=weights[head])
+    torch.softmax(weights, -1, out=weights)
+    for head in range(heads):
+        out[:, :, head] = torch.bmm(weights[head], qkv[:, :, 2 * heads + head])
+    return out, weights
+
+
+def _attend_backward(grad: Tensor, qkv: Tensor, weights: Tensor, heads: int) -> Tensor:
+    """Gradient of `_attend` for qkv. grad: [B, L, heads, d]."""
     out = torch.empty_like(qkv)
-    for (first, count, length), scores in zip(layout.runs, kept, strict=True):
-        rows = slice(first, first + count * length)
-        span, into = (whole[rows].view(count, length, 3 * heads, -1) for whole in (qkv, out))
-        given = grad[rows].view(count, length, heads, -1)
-        for head in range(heads):
-            query, key, value = (span[:, :, part * heads + head] for part in range(3))
-            weights, wanted = scores[head], given[:, :, head]
-            into[:, :, 2 * heads + head] = torch.bmm(weights.transpose(1, 2), wanted)
-            inner = torch.bmm(wanted, value.transpose(1, 2))
-            _softmax_backward(inner, weights, -1, inner.dtype, grad_input=inner)
-            into[:, :, head] = torch.bmm(inner, key)
-            into[:, :, heads + head] = torch.bmm(inner.transpose(1, 2), query)
+    inner = torch.empty_like(weights)
+    for head in range(heads):
+        given = grad[:, :, head]
+        out[:, :, 2 * heads + head] = torch.bmm(weights[head].transpose(1, 2), given)
+        torch.bmm(given, qkv[:, :, 2 * heads + head].transpose(1, 2), out=inner[head])
+    _softmax_backward(inner, weights, -1, inner.dtype, grad_input=inner)
+    for head in range(heads):
+        out[:, :, head] = torch.bmm(inner[head], qkv[:, :, heads + head])
+        out[:, :, heads + head] = torch.bmm(inner[head].transpose(1, 2), qkv[:, :, head])
     return out
 
 
 class Block(torch.autograd.Function):
-    """x + attention(norm(x)), then + mlp(norm(·)).
+    """x + attention(norm(x)), then + mlp(norm(·)), for x of shape [B L, hidden].
 
-    x: [T, hidden]. qkv: [3 heads d, hidden], input norm folded in, rows of each query and key head ordered so that
-    rotated pairs are neighbours. out: [hidden, heads d]. gate_up: [2 mlp, hidden], post-attention norm folded in. down:
-    [hidden, mlp]. head_norm: [2 heads, d] weights of the query and key norms (qwen3) or None (llama); queries carry the
-    factor 1/sqrt(d).
+    qkv: [3 heads d, hidden], the input norm's weight folded in, rows of each query and key head ordered so that rotated
+    pairs are neighbours, queries scaled by 1/sqrt(d) (llama). out: [hidden, heads d]. gate, up: [mlp, hidden], the
+    post-attention norm's weight folded in. down: [hidden, mlp]. head_norm: [2 heads, d], weights of the query and key
+    norms, the former scaled by 1/sqrt(d) (qwen3), or None (llama).
     """
 
     @staticmethod
-    def forward(ctx, x, qkv, out, gate_up, down, head_norm, heads: int, eps: float, layout: Layout):
-        scale_in = inverse_rms(x, eps)
+    def forward(ctx, x, qkv, out, gate, up, down, head_norm, layout: Layout):
+        length, turned = len(layout.mask), slice(2 * layout.heads)
+        scale_in = inverse_rms(x, layout.eps)
         normed_in = x * scale_in
-        mixed = (normed_in @ qkv.t()).view(x.shape[0], 3 * heads, -1)
+        mixed = (normed_in @ qkv.t()).view(-1, length, 3 * layout.heads, qkv.shape[0] // (3 * layout.heads))
         unit = unit_scale = None
         if head_norm is not None:
-            unit_scale = inverse_rms(mixed[:, : 2 * heads], eps)
-            unit = mixed[:, : 2 * heads] * unit_scale
-            torch.mul(unit, head_norm, out=mixed[:, : 2 * heads])
-        pairs = torch.view_as_complex(mixed.view(*mixed.shape[:2], -1, 2))
-        pairs[:, : 2 * heads].mul_(layout.turns)
-        attended, kept = _attend(mixed, heads, layout)
+            unit_scale = inverse_rms(mixed[:, :, turned], layout.eps)
+            unit = mixed[:, :, turned] * unit_scale
+            torch.mul(unit, head_norm, out=mixed[:, :, turned])
+        _turn(mixed, layout)
+        attended, weights = _attend(mixed, layout)
         attended = attended.view(x.shape[0], -1)
         middle = torch.addmm(x, attended, out.t())
-        scale_mid = inverse_rms(middle, eps)
+        scale_mid = inverse_rms(middle, layout.eps)
         normed_mid = middle * scale_mid
-        gates = normed_mid @ gate_up.t()
-        gate, up = gates.chunk(2, dim=1)
-        opened = torch.nn.functional.silu(gate)
-        activity = opened * up
+        gates, ups = normed_mid @ gate.t(), normed_mid @ up.t()
+        opened = torch.nn.functional.silu(gates)
+        activity = opened * ups
+        ctx.layout = layout
         ctx.save_for_backward(
-            qkv, out, gate_up, down, head_norm, scale_in, normed_in, unit, unit_scale, mixed, attended, scale_mid,
-            normed_mid, gates, opened, activity, *kept
-        )  # fmt: skip
-        ctx.heads, ctx.layout = heads, layout
-        return torch.addmm(middle, activity, down.t())
+            *(qkv, out, gate, up, down, head_norm, scale_in, normed_in, unit, unit_scale, mixed, attended, weights),
+            *(scale_mid, normed_mid, gates, ups, opened, activity),
+        )
+        return middle.addmm_(activity, down.t())
 
     @staticmethod
     def backward(ctx, grad):
-        (qkv, out, gate_up, down, head_norm, scale_in, normed_in, unit, unit_scale, mixed, attended, scale_mid,
-        normed_mid,
-         gates, opened, activity, *kept) = ctx.saved_tensors  # fmt: skip
-        heads, layout = ctx.heads, ctx.layout
-        gate, up = gates.chunk(2, dim=1)
+        qkv, out, gate, up, down, head_norm, scale_in, normed_in, unit, unit_scale, mixed, *rest = ctx.saved_tensors
+        attended, weights, scale_mid, normed_mid, gates, ups, opened, activity = rest
+        heads, turned = ctx.layout.heads, slice(2 * ctx.layout.heads)
         d_down = grad.t() @ activity
         d_activity = grad @ down
-        d_gates = torch.empty_like(gates)
-        d_gate, d_up = d_gates.chunk(2, dim=1)
-        torch.mul(d_activity, opened, out=d_up)
-        _silu_backward(d_activity.mul_(up), gate, grad_input=d_gate)
-        d_gate_up = d_gates.t() @ normed_mid
-        d_middle = normalised_backward(d_gates @ gate_up, normed_mid, scale_mid).add_(grad)
+        d_ups = d_activity * opened
+        d_gates = d_activity.mul_(ups)
+        _silu_backward(d_gates, gates, grad_input=d_gates)
+        d_gate, d_up = d_gates.t() @ normed_mid, d_ups.t() @ normed_mid
+        d_middle = normalised_backward((d_gates @ gate).addmm_(d_ups, up), normed_mid, scale_mid).add_(grad)
         d_out = d_middle.t() @ attended
-        d_mixed = _attend_backward((d_middle @ out).view(-1, heads, mixed.shape[-1]), mixed, kept, heads, layout)
-        pairs = torch.view_as_complex(d_mixed.view(*d_mixed.shape[:2], -1, 2))
-        pairs[:, : 2 * heads].mul_(layout.turns.conj())
+        d_mixed = _attend_backward((d_middle @ out).view(*mixed.shape[:2], heads, -1), mixed, weights, heads)
+        _turn(d_mixed, ctx.layout, backward=True)
         d_head_norm = None
         if head_norm is not None:
-            d_unit = d_mixed[:, : 2 * heads]
-            d_head_norm = (d_unit * unit).sum(0)
-            d_mixed[:, : 2 * heads] = normalised_backward(d_unit * head_norm, unit, unit_scale)
-        d_mixed = d_mixed.view(grad.shape[0], -1)
+            d_unit = d_mixed[:, :, turned]
+            d_head_norm = (d_unit * unit).sum((0, 1))
+            d_mixed[:, :, turned] = normalised_backward(d_unit * head_norm, unit, unit_scale)
+        d_mixed = d_mixed.view(len(grad), -1)
         d_qkv = d_mixed.t() @ normed_in
         d_x = normalised_backward(d_mixed @ qkv, normed_in, scale_in).add_(d_middle)
-        return d_x, d_qkv, d_out, d_gate_up, d_down, d_head_norm, None, None, None
+        return d_x, d_qkv, d_out, d_gate, d_up, d_down, d_head_norm, None

@@ -68,7 +68,7 @@ class Tokenizer:
             ) from None
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Words joined by one space, without `<pad>`, `<unk>` and `<eos>` (transformers' `skip_special_tokens=True`)."""
+        """Words joined by one space, without the special ones (transformers' `skip_special_tokens=True`)."""
         words = self.words
         return " ".join(word for word in (words[index] for index in ids) if word not in SPECIAL)
 

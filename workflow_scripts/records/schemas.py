@@ -57,3 +57,35 @@ SCORES = pa.schema(
     ]
 )
 """Same key as ROLLOUTS."""
+
+_number = pa.float64()
+
+PRETRAINING = _schema(step=_count, loss=_number, rate=_number, grad_norm=_number, seconds=_number)
+"""One row per optimiser step. loss: nats per predicted token, before the step. rate: learning rate."""
+
+TRAINING = _schema(
+    step=_count,
+    **dict.fromkeys(
+        [
+            "reward",  # mean over samples
+            "kl",  # exact, from the base, nats a token
+            "token_entropy",  # nats
+            "entrance_entropy",  # nats, of the first step within a problem's samples
+            "distinct_formulas",  # different correct formulas a problem
+            "zero_variance",  # share of problems whose samples all got one reward
+            "distinct",  # different completions a sample
+            "format_ok",
+            "truncated",
+            "length",  # tokens a sample
+            "loss",
+            "clipped",
+            "grad_norm",  # before clipping
+            "value_loss",  # of a critic; 0 without
+            "seconds_sampling",
+            "seconds_judging",
+            "seconds",
+        ],
+        _number,
+    ),
+)
+"""One row per training step."""

@@ -25,8 +25,8 @@ def write_table(table: pa.Table | pd.DataFrame, path: str | os.PathLike, schema:
 def read_table(path: str | os.PathLike, schema: pa.Schema, columns: list[str] | None = None) -> pd.DataFrame:
     """Reads a table made by this workflow.
 
-    columns: those to read (default: all of `schema`). Raises UserError, naming the file, where it is missing, cut short,
-    lacks a column, or disagrees with its manifest.
+    columns: those to read (default: all of `schema`). Raises UserError, naming the file, where it is missing, lacks a
+    column, or disagrees with its manifest.
     """
     path = Path(path)
     manifests.check(path)

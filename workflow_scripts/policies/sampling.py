@@ -1,0 +1,129 @@
+"""The sampling stage's engine: rollouts of a policy folder, one random stream a sample.
+
+The stream is keyed by (study seed, policy, problem, prefix, sample). So neither the order of the prompts nor their
+division into shards nor the number of samples asked for changes a sample: the first 64 of 320 are those that a run with
+64 gives.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from workflow_scripts.policies.decoding import Decoded, decode
+from workflow_scripts.policies.decoding_weights import DecodeWeights
+from workflow_scripts.policies.tokenizer import Tokenizer, load_tokenizer
+from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.progress import progress
+from workflow_scripts.records.schemas import ROLLOUTS
+from workflow_scripts.records.seeds import sample_keys
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a policy is given."""
+
+    problem_id: str
+    text: str  # the prompt as the policy reads it, its chat template applied
+    prefix: str = ""  # the beginning of the completion, when it is forced
+
+
+def sample_policy(
+    folder: str | os.PathLike,
+    prompts: Sequence[Prompt],
+    *,
+    policy: str,
+    samples: int | range,
+    temperature: float,
+    top_p: float,
+    max_new_tokens: int,
+    study_seed: int,
+    shard: tuple[int, int] = (0, 1),
+) -> pa.Table:
+    """Rollouts of one policy: a table of records.schemas.ROLLOUTS, in the order of the prompts, then of the samples.
+
+    policy: its name in the table and in the seeds. samples: how many a prompt, or the range of their numbers. shard:
+    (i, n) takes every n-th prompt from the i-th on. temperature, top_p, max_new_tokens: see policies.decoding.decode.
+    Completions leave the prefix out, and special tokens.
+    Raises UserError for a damaged policy folder, words outside its vocabulary, a (problem, prefix) given twice, and
+    prompts too long for the policy.
+    """
+    index, count = shard
+    if not 0 <= index < count:
+        raise UserError(f"there is no shard {index} of {count}; shards are numbered from 0")
+    prompts = prompts[index::count]
+    numbers = range(samples) if isinstance(samples, int) else samples
+    _refuse_repeats(prompts)
+    weights, tokenizer = DecodeWeights.load(folder), load_tokenizer(folder)
+    if len(tokenizer) > weights.vocabulary:
+        raise UserError(f"{folder}: the tokenizer has {len(tokenizer)} words, the policy only {weights.vocabulary}")
+    keys = np.zeros((len(prompts), len(numbers)), np.uint64)
+    for row, prompt in enumerate(prompts):
+        keys[row] = sample_keys(study_seed, policy, prompt.problem_id, prompt.prefix, samples=numbers)
+    with progress(total=keys.size, title=f"sampling {policy}", unit="sample") as bar:
+        decoded = decode(
+            weights,
+            _tokens(prompts, tokenizer, weights.context),
+            keys,
+            temperature=temperature,
+            top_p=top_p,
+            max_new_tokens=max_new_tokens,
+            eos_id=tokenizer.end_id,
+            on_progress=bar.update,
+        )
+    return _table(policy, prompts, numbers, keys, decoded, tokenizer)
+
+
+def _refuse_repeats(prompts: Sequence[Prompt]) -> None:
+    seen = set()
+    for prompt in prompts:
+        place = (prompt.problem_id, prompt.prefix)
+        if place in seen:
+            raise UserError(f"problem {prompt.problem_id} is given twice with the prefix {prompt.prefix!r}")
+        seen.add(place)
+
+
+def _tokens(prompts: Sequence[Prompt], tokenizer: Tokenizer, context: int) -> list[list[int]]:
+    given = []
+    for prompt in prompts:
+        ids = tokenizer.encode_known(prompt.text) + tokenizer.encode_known(prompt.prefix)
+        if not 0 < len(ids) < context:
+            raise UserError(
+                f"problem {prompt.problem_id}: prompt and prefix have {len(ids)} tokens; there must be some, and the "
+                f"policy's context holds {context}, the completion among them"
+            )
+        given.append(ids)
+    return given
+
+
+def _table(
+    policy: str, prompts: Sequence[Prompt], numbers: range, keys: np.ndarray, decoded: Decoded, tokenizer: Tokenizer
+) -> pa.Table:
+    samples = len(numbers)
+    rows = decoded.tokens.reshape(keys.size, decoded.tokens.shape[2])
+    lengths = decoded.lengths.ravel()
+    texts: dict[bytes, str] = {}  # a collapsed policy says the same again and again
+    completions = []
+    for row, length in zip(rows, lengths.tolist()):
+        ids = row[:length]
+        said = ids.tobytes()
+        if said not in texts:
+            texts[said] = tokenizer.decode(ids.tolist())
+        completions.append(texts[said])
+    columns = {
+        "policy": pa.array([policy]).take(pa.array(np.zeros(keys.size, np.int64))),
+        "problem_id": pa.array([p.problem_id for p in prompts], pa.string()).take(_each(len(prompts), samples)),
+        "prefix": pa.array([p.prefix for p in prompts], pa.string()).take(_each(len(prompts), samples)),
+        "sample": pa.array(np.tile(np.array(numbers, np.int32), len(prompts))),
+        "completion": pa.array(completions, pa.string()),
+        "tokens": pa.array(lengths),
+        "finish_reason": pa.array(["length", "stop"]).take(pa.array(decoded.stopped.ravel().astype(np.int64))),
+        "seed": pa.array(keys.ravel()),
+    }
+    return pa.table(columns, schema=ROLLOUTS)
+
+
+def _each(things: int, times: int) -> pa.Array:
+    return pa.array(np.repeat(np.arange(things), times))

@@ -1,0 +1,22 @@
+"""The paper's claims: its value, the value measured here with its interval, and the verdict of the decision rule."""
+
+import pandas as pd
+
+from workflow_scripts.figures.tables import csv_text
+from workflow_scripts.measures.verdicts import evaluate
+from workflow_scripts.records.files import write_text
+from workflow_scripts.records.stage import run
+
+
+def main(input, output, params, wildcards):
+    # A claim is read on a kind of training; the first line of that kind stands for it.
+    contrasts, points, frames = pd.read_csv(input.contrasts), {}, []
+    for line in params.lines:
+        if line["algorithm"] not in points:
+            points[line["algorithm"]] = f"line {line['name']}, step {line['early']} → step {line['late']}"
+            frames.append(contrasts[contrasts["line"] == line["name"]].assign(line=line["algorithm"]))
+    claims = evaluate(pd.concat(frames), confidence=params.confidence, points=points)
+    write_text(output.claims, csv_text(claims))
+
+
+run(main, snakemake)

@@ -1,0 +1,81 @@
+"""One segment of a training line: from the full state kept before it to the full state and the policy after it.
+
+The reward is the judge of the evaluation under the `strict` contract: correct 1, else 0. A line's name, its seed and
+the step key every random stream, so that segments of any length give the same line.
+"""
+
+import pyarrow as pa
+import torch
+
+from workflow_scripts.policies.model import load_policy, save_policy
+from workflow_scripts.policies.state import load_state, new_state, save_state
+from workflow_scripts.policies.tokenizer import load_tokenizer, save_tokenizer
+from workflow_scripts.policies.training import LineSettings, train_segment
+from workflow_scripts.records import manifests, seeds
+from workflow_scripts.records.files import atomic_folder
+from workflow_scripts.records.progress import progress
+from workflow_scripts.records.schemas import TRAINING
+from workflow_scripts.records.stage import run
+from workflow_scripts.records.tables import write_table
+from workflow_scripts.tasks.countdown import problem_files
+from workflow_scripts.tasks.countdown.reward import compute_score
+from workflow_scripts.tasks.countdown.text import think_prompt
+
+
+def line_settings(params, wildcards):
+    """The trainer's settings from the config's keys."""
+    given = params.settings
+    return LineSettings(
+        seed=seeds.key(params.study_seed, int(wildcards.seed)) >> 1,
+        line=wildcards.line,
+        objective=given["algorithm"],
+        prompts=given["prompts"],
+        samples=given["samples"],
+        temperature=given["temperature"],
+        max_new_tokens=given["max_new_tokens"],
+        rate=given["learning_rate"],
+        average=given["average"],
+        divide=given["normalise_std"],
+        kl=given["kl"],
+        entropy=given["entropy"],
+        clip_low=given["clip"],
+        clip_high=given["clip"],
+        clip_norm=given["max_grad_norm"],
+        parts=given["updates"],
+        critic_rate=given["critic_learning_rate"],
+        gamma=given["gamma"],
+        lam=given["gae_lambda"],
+    )
+
+
+def main(input, output, params, wildcards):
+    torch.set_num_threads(params.library_threads)
+    for path in [input.base, input.problems, *([input.state] if params.first_step else [])]:
+        manifests.check(path)
+    rows = problem_files.read_verl_rows(input.problems)
+    asked = [{"numbers": list(row.numbers), "target": int(row.target)} for row in rows.itertuples()]
+    source = list(rows["data_source"])
+    base, tokenizer = load_policy(input.base), load_tokenizer(input.base)
+    prompts = [tokenizer.encode_known(think_prompt(**problem)) for problem in asked]
+    settings = line_settings(params, wildcards)
+    state = load_state(input.state, settings) if params.first_step else new_state(base, critic=settings.critic)
+
+    def reward(answers):
+        return [compute_score(source[index], completion, asked[index]) for index, completion in answers]
+
+    metrics = []
+    last_step = int(wildcards.step)
+    with progress(total=last_step - state.step, title=f"training {wildcards.line}", unit="step") as bar:
+        for row in train_segment(state, base, prompts, reward, tokenizer, settings, last_step):
+            metrics.append(row)
+            bar.set_postfix_str(f"reward {row['reward']:.3f}", refresh=False)
+            bar.update()
+    with atomic_folder(output.policy) as folder:
+        save_policy(state.policy, folder)
+        save_tokenizer(tokenizer.words, folder, max_length=base.architecture.positions)
+    with atomic_folder(output.state) as folder:
+        save_state(state, folder, settings)
+    write_table(pa.Table.from_pylist(metrics), output.metrics, TRAINING)
+
+
+run(main, snakemake)
