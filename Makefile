@@ -10,6 +10,7 @@ env: .venv/.complete
 	@bash envs/install.sh "$(PYTHON)"
 
 reproduce: env
+	@.venv/bin/entrances unlock
 	@.venv/bin/snakemake
 
 test: env

@@ -56,6 +56,16 @@ def _parser() -> argparse.ArgumentParser:
     countdown.add_argument("--contract", default="strict", help="strict (default), paper_ppo or paper_grpo")
     countdown.add_argument("--json", action="store_true", help="accepted for symmetry: verdicts are always JSON lines")
 
+    unlock = _command(
+        commands,
+        "unlock",
+        "Clears the lock that a killed run left in FOLDER, unless a live process still works there.",
+        "entrances unlock",
+        _unlock,
+    )
+    unlock.add_argument("folder", nargs="?", type=Path, default=Path(), help="working directory (default: this one)")
+    unlock.add_argument("--json", action="store_true", help="say what was done as JSON")
+
     config = commands.add_parser("config", help="Check a config, or print its schema.")
     actions = config.add_subparsers(required=True, metavar="ACTION")
     check = _command(
@@ -131,6 +141,16 @@ def _judge_countdown(arguments: argparse.Namespace) -> None:
 
     for verdict in judge_rows(_rows(arguments.file), contract=arguments.contract):
         print(json.dumps(verdict, ensure_ascii=False))
+
+
+def _unlock(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.records.locks import clear_stale_lock
+
+    cleared = clear_stale_lock(arguments.folder)
+    if arguments.json:
+        print(json.dumps({"cleared": cleared}))
+    elif cleared:
+        print("cleared the lock of a run that is dead; finished files are kept, unfinished jobs will be repeated")
 
 
 def _check_config(arguments: argparse.Namespace) -> None:

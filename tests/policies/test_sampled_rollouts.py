@@ -5,6 +5,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from workflow_scripts.policies.architecture import Architecture
+from workflow_scripts.policies.decoding import decode
+from workflow_scripts.policies.decoding_weights import DecodeWeights
 from workflow_scripts.policies.sampling import Prompt, sample_policy
 from workflow_scripts.policies.tokenizer import save_tokenizer
 from workflow_scripts.records.errors import UserError
@@ -120,3 +122,24 @@ def test_damaged_folders_are_named(folder, tmp_path, file, content, words):
         (tmp_path / file).write_bytes(content)
     with pytest.raises(UserError, match=words):
         sample_policy(tmp_path, PROMPTS, samples=1, **SETTINGS)
+
+
+def test_samples_are_likely_under_the_policy_that_was_saved(tmp_path):
+    torch = pytest.importorskip("torch")
+    from workflow_scripts.policies.model import logits, new_policy, save_policy
+
+    save_tokenizer(WORDS, tmp_path)
+    policy = new_policy(Architecture(len(WORDS), hidden=32, layers=2, heads=2, head_dim=16, mlp=48), seed=3)
+    policy.flat.mul_(4)
+    save_policy(policy, tmp_path)
+    prompts = [[4, 8, 9], [10, 4, 8, 9]]
+    keys = np.arange(12, dtype=np.uint64).reshape(2, 6)
+    decoded = decode(
+        DecodeWeights.load(tmp_path), prompts, keys, temperature=1, top_p=1, max_new_tokens=9, eos_id=2, log_probs=True
+    )
+    for prompt, said, lengths, found in zip(prompts, decoded.tokens, decoded.lengths, decoded.log_probs):
+        for row, length, values in zip(said, lengths, found):
+            text = torch.tensor([[*prompt, *row[:length].tolist()]])
+            wanted = logits(policy, text)[0].log_softmax(-1)[len(prompt) - 1 : -1]
+            wanted = wanted.gather(1, text[0, len(prompt) :, None])[:, 0].numpy()
+            assert np.abs(wanted - values[:length]).max() < 1e-5

@@ -23,7 +23,9 @@ class Workspace:
         """Runs Snakemake here; the PATH holds no Python, since rules must find the environment's own."""
         call = [SNAKEMAKE, "--snakefile", ROOT / "Snakefile", "--directory", self.folder, "--cores", str(cores)]
         call += [*arguments, "--configfile", self.config]
-        done = subprocess.run(call, capture_output=True, text=True, env={**os.environ, "PATH": "/usr/bin:/bin"}, check=False)
+        done = subprocess.run(
+            call, capture_output=True, text=True, env={**os.environ, "PATH": "/usr/bin:/bin"}, check=False
+        )
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
 

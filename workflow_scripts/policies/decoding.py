@@ -65,7 +65,8 @@ def decode(
     Raises UserError for settings out of range and for prompts that are empty, too long or outside the vocabulary.
     """
     keys = np.asarray(keys, np.uint64)
-    _check(weights, prompts, keys, temperature, top_p, max_new_tokens)
+    _check_settings(temperature, top_p, max_new_tokens)
+    _check_prompts(weights, prompts, keys, np.atleast_1d(eos_id))
     lengths = np.array([len(prompt) for prompt in prompts], np.int64)
     limits = np.minimum(max_new_tokens, weights.context - lengths)
     shape = (*keys.shape, int(limits.max(initial=0)))
@@ -79,14 +80,13 @@ def decode(
     ends[np.atleast_1d(eos_id)] = True
     order = sorted(range(len(prompts)), key=lambda index: tuple(prompts[index]))  # neighbours share their beginning
     start, together = 0, max(1, 8 * rows_at_once // keys.shape[1])  # not known yet how many samples will share a row
-    cache = RowCache(weights, int((lengths + limits).max(initial=0)), min(keys.size, 2 * rows_at_once))
-    with one_thread(), np.errstate(over="ignore", under="ignore"):
+    with one_thread(), np.errstate(over="ignore", under="ignore", invalid="ignore"):
         while start < len(order):
             chunk = order[start : start + together]
             padded = np.full((len(chunk), lengths[chunk].max()), -1, np.int64)
             for row, index in enumerate(chunk):
                 padded[row, : lengths[index]] = prompts[index]
-            run = _Run(weights, cache, padded, np.array(chunk), keys, limits, ends, result)
+            run = _Run(weights, padded, np.array(chunk), keys, limits, ends, result)
             most, done = 0, len(chunk)
             for rows in run.rows(temperature, top_p):
                 most = max(most, rows)
@@ -101,21 +101,21 @@ def decode(
     return result
 
 
-def _check(
-    weights: DecodeWeights,
-    prompts: Sequence[Sequence[int]] | np.ndarray,
-    keys: np.ndarray,
-    temperature: float,
-    top_p: float,
-    max_new_tokens: int,
-) -> None:
-    if keys.ndim != 2 or len(keys) != len(prompts) or not keys.shape[1]:
-        raise UserError(f"{len(prompts)} prompts need keys of shape (prompts, samples), not {keys.shape}")
+def _check_settings(temperature: float, top_p: float, max_new_tokens: int) -> None:
     if not (temperature >= 0 and np.isfinite(temperature)) or not 0 < top_p <= 1 or max_new_tokens < 1:
         raise UserError(
             f"cannot sample at temperature {temperature}, top_p {top_p}, max_new_tokens {max_new_tokens}: "
             "they must be at least 0, in (0, 1], and at least 1"
         )
+
+
+def _check_prompts(
+    weights: DecodeWeights, prompts: Sequence[Sequence[int]], keys: np.ndarray, ends: np.ndarray
+) -> None:
+    if keys.ndim != 2 or len(keys) != len(prompts) or not keys.shape[1]:
+        raise UserError(f"{len(prompts)} prompts need keys of shape (prompts, samples), not {keys.shape}")
+    if ends.min() < 0 or ends.max() >= weights.vocabulary:
+        raise UserError(f"end token {ends.tolist()} lies outside the policy's vocabulary of {weights.vocabulary}")
     for index, prompt in enumerate(prompts):
         if not len(prompt):
             raise UserError(f"prompt {index} is empty")
@@ -134,7 +134,6 @@ class _Run:
     def __init__(
         self,
         weights: DecodeWeights,
-        cache: RowCache,
         prompts: np.ndarray,
         places: np.ndarray,
         keys: np.ndarray,
@@ -143,7 +142,7 @@ class _Run:
         result: Decoded,
     ):
         """prompts: (chunk, longest) ids, -1 after the end. places: (chunk,) their rows in keys, limits and result."""
-        self.weights, self.cache, self.prompts, self.ends = weights, cache, prompts, ends
+        self.weights, self.prompts, self.ends = weights, prompts, ends
         samples = keys.shape[1]
         longest = result.tokens.shape[2]
         # one entry a sample that goes on; all are filtered alike when samples end
@@ -156,6 +155,7 @@ class _Run:
         self.tokens = result.tokens.reshape(-1, longest)
         self.lengths, self.stopped = result.lengths.reshape(-1), result.stopped.reshape(-1)
         self.log_probs = None if result.log_probs is None else result.log_probs.reshape(-1, longest)
+        self.cache = RowCache(weights)
         self.last = self._branched(prompts[self.prompt, 0], 1, 0)
 
     def rows(self, temperature: float, top_p: float) -> Iterator[int]:
@@ -182,6 +182,8 @@ class _Run:
 
     def _spoken(self, logits: np.ndarray, position: int, temperature: float, top_p: float) -> np.ndarray:
         """Draws and records a token for every sample; drops those that end. Returns the tokens of the others."""
+        if not np.isfinite(logits).all():
+            raise UserError("the policy's predictions are NaN or infinite; its weights have grown too large")
         count = position - self.begin
         chosen = draw(logits, self.row, uniforms(self.key, _draw_of(count)), temperature=temperature, top_p=top_p)
         self.tokens[self.out, count] = chosen

@@ -23,8 +23,8 @@ _ELSEWHERE = "use engine: vllm for others"
 class Layer:
     """One block's matrices, (inputs, outputs).
 
-    In each head of queries and keys the two numbers of a rotated pair are neighbours, so that they are one complex number.
-    Queries hold the attention's factor 1 / sqrt(head_dim), by their weights or by their norm's.
+    In each head of queries and keys the two numbers of a rotated pair are neighbours: one complex number. Queries
+    hold the attention's factor 1 / sqrt(head_dim), by their weights or by their norm's.
     """
 
     qkv: np.ndarray  # (hidden, (heads + 2 key heads) * head_dim)

@@ -9,38 +9,50 @@ import numpy as np
 from workflow_scripts.policies.decoding_weights import DecodeWeights
 from workflow_scripts.policies.products import product, whole_blocks
 
+_STRIDE = 8  # positions that rows are moved apart by, when they need more
+
 
 class RowCache:
-    """Keys and values of rows, one slot a row; slots are added when rows branch, and copied only then."""
+    """Keys and values of rows, one slot a row, for the positions that have been fed.
 
-    def __init__(self, weights: DecodeWeights, length: int, slots: int):
-        """length: most positions that a row can hold. slots: to begin with; what is not written to takes no memory."""
-        self._entries = self._allocated(slots, len(weights.layers), weights.key_heads, length, weights.head_dim)
-        angles = np.outer(np.arange(length), weights.frequencies)
+    Attention reads all of it at every step, which is what a step waits for. So rows lie side by side with little room
+    between them, and are moved apart every few positions.
+    """
+
+    def __init__(self, weights: DecodeWeights):
+        angles = np.outer(np.arange(weights.context), weights.frequencies)
         self.turns = np.exp(1j * angles).astype(np.complex64)  # (positions, head_dim / 2), the rotation of a pair
+        self._planes = [np.empty((0, weights.key_heads, 0, weights.head_dim), np.float32)] * (2 * len(weights.layers))
+        self._rows = 0
 
-    @staticmethod
-    def _allocated(slots: int, layers: int, heads: int, length: int, head_dim: int) -> np.ndarray:
-        return np.empty((slots, layers, 2, heads, length, head_dim), np.float32)
+    def feed(self, rows: int, position: int) -> None:
+        """Makes room for `position` in the first `rows` slots, which hold the positions before."""
+        self._reserve(rows, position + 1, position)
+        self._rows = rows
 
-    def keys(self, layer: int) -> np.ndarray:
-        """View (slots, key heads, positions, head_dim)."""
-        return self._entries[:, layer, 0]
-
-    def values(self, layer: int) -> np.ndarray:
-        """View (slots, key heads, positions, head_dim)."""
-        return self._entries[:, layer, 1]
+    def layer(self, index: int) -> list[np.ndarray]:
+        """Keys and values of one layer: two views (rows, key heads, room for positions, head_dim)."""
+        return [plane[: self._rows] for plane in self._planes[2 * index : 2 * index + 2]]
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, positions: int) -> None:
-        """Copies the first `positions` of slots `sources` to slots `targets` (disjoint), growing where needed."""
-        if not len(sources):
+        """Copies the first `positions` of slots `sources` to slots `targets`, which are others and may be new."""
+        if not len(sources) or not positions:
             return
-        slots, layers, _, heads, length, head_dim = self._entries.shape
-        if targets.max() >= slots:
-            larger = self._allocated(max(2 * slots, int(targets.max()) + 1), layers, heads, length, head_dim)
-            larger[:slots, ..., :positions, :] = self._entries[..., :positions, :]
-            self._entries = larger
-        self._entries[targets, ..., :positions, :] = self._entries[sources, ..., :positions, :]
+        rows = max(self._rows, int(targets.max()) + 1)
+        self._reserve(rows, positions, positions)
+        self._rows = rows
+        for plane in self._planes:
+            plane[targets, :, :positions] = plane[sources, :, :positions]
+
+    def _reserve(self, rows: int, positions: int, used: int) -> None:
+        slots, heads, length, head_dim = self._planes[0].shape
+        if rows <= slots and positions <= length:
+            return
+        shape = slots if rows <= slots else 2 * rows, heads, -(-positions // _STRIDE) * _STRIDE, head_dim
+        for index, plane in enumerate(self._planes):
+            # one plane at a time: what the last one leaves is used again, and fresh memory is slow to get
+            self._planes[index] = np.empty(shape, np.float32)
+            self._planes[index][: self._rows, :, :used] = plane[: self._rows, :, :used]
 
 
 def step(
@@ -51,6 +63,7 @@ def step(
     tokens: (rows,) ids at `position`, the same position for all rows. Row r continues slot r of `cache`, which holds
     the positions before and receives this one. Returns float32 logits (rows, vocabulary), or None where not wanted.
     """
+    cache.feed(len(tokens), position)
     rows, heads, key_heads, head_dim = len(tokens), weights.heads, weights.key_heads, weights.head_dim
     state = np.zeros((whole_blocks(rows), weights.embedding.shape[1]), np.float32)
     state[:rows] = weights.embedding[tokens]
@@ -63,7 +76,7 @@ def step(
             qk *= layer.qk_norm
             qk *= scale
         qk.view(np.complex64)[...] *= cache.turns[position]
-        keys, values = cache.keys(index)[:rows], cache.values(index)[:rows]
+        keys, values = cache.layer(index)
         keys[:, :, position] = qk[:, heads:]
         values[:, :, position] = mixed[:, heads + key_heads :]
         queries = qk[:, :heads].reshape(rows, key_heads, heads // key_heads, head_dim)
@@ -100,5 +113,4 @@ def _gated(gate_up: np.ndarray) -> np.ndarray:
     divisor = np.exp(gate)
     divisor += 1
     up *= gate
-    up /= divisor
-    return np.ascontiguousarray(up)
+    return np.divide(up, divisor, out=divisor)

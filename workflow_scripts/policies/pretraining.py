@@ -25,16 +25,17 @@ Text = tuple[Sequence[int], Sequence[int]]
 class Schedule:
     """How long and how fast. rate: peak learning rate. warmup: updates. clip: largest gradient norm.
 
-    whole: learn the prompt's tokens too, not the completion's alone.
+    whole: learn the prompt's tokens too, not the completion's alone (measured: .29 against .32 nats a completion token).
+    The default, with batches of 64 texts, learns in one minute and a half what batches of 256 learn in five.
     """
 
-    steps: int = 1000
-    rate: float = 3e-3
+    steps: int = 1200
+    rate: float = 6e-3
     warmup: int = 20
     betas: tuple[float, float] = (0.9, 0.99)
     decay: float = 0.0
     clip: float = 1.0
-    whole: bool = False
+    whole: bool = True
 
 
 def pretrain(policy: Policy, batch: Callable[[int], Sequence[Text]], schedule: Schedule) -> Iterator[dict]:

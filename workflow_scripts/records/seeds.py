@@ -29,10 +29,13 @@ def sample_keys(*parts: int | str, samples: range) -> np.ndarray:
     return np.array([key(*parts, index) for index in samples], dtype=np.uint64)
 
 
-def uniforms(keys: np.ndarray, draw: int) -> np.ndarray:
-    """Draw number `draw` (0, 1, …) of each stream: float64 array in [0, 1), same shape as `keys` (SplitMix64)."""
+def uniforms(keys: np.ndarray, draw: int | np.ndarray) -> np.ndarray:
+    """Draw number `draw` (0, 1, …) of each stream: float64 array in [0, 1), same shape as `keys` (SplitMix64).
+
+    draw: one number for all streams, or an integer array with one for each.
+    """
     with np.errstate(over="ignore"):
-        z = keys + np.uint64(draw + 1) * _GAMMA
+        z = keys + (np.asarray(draw) + 1).astype(np.uint64) * _GAMMA
         z = (z ^ (z >> np.uint64(30))) * _MIX_1
         z = (z ^ (z >> np.uint64(27))) * _MIX_2
         z ^= z >> np.uint64(31)
