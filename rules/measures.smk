@@ -65,8 +65,15 @@ rule scorecard:
     input:
         contrasts=rules.summary.output.contrasts,
     output:
-        claims="<results>/tables/claims.csv",
+        claims=report(
+            "<results>/tables/claims.csv",
+            caption="../resources/captions/scorecard.rst",
+            category="Claims",
+            labels={"result": "scorecard (csv)"},
+        ),
+        page="<results>/tables/scorecard.md",
         manifest="<results>/tables/claims.manifest.json",
+        page_manifest="<results>/tables/scorecard.manifest.json",
     log:
         "<results>/logs/scorecard.log",
     conda:
@@ -87,7 +94,12 @@ rule training_curves:
     input:
         metrics=[f"<results>/training/{row['policy']}.parquet" for row in policy_rows(settings) if row["step"]],
     output:
-        csv="<results>/tables/training_curves.csv",
+        csv=report(
+            "<results>/tables/training_curves.csv",
+            caption="../resources/captions/training_curves.rst",
+            category="Tables",
+            labels={"result": "training curves, step by step (csv)"},
+        ),
         manifest="<results>/tables/training_curves.manifest.json",
     log:
         "<results>/logs/training_curves.log",

@@ -16,13 +16,12 @@ rule base_policy:
         "<results>/benchmarks/base_policy.tsv"
     conda:
         "../envs/laptop.yaml"
-    threads: 2
     resources:
         mem_mb=3000,
         runtime=30,
     params:
         code=of_code("stages/base_policy.py"),
-        library_threads=2,
+        library_threads=1,
         seed=settings.seed,
         architecture=settings.policy.model_dump(),
         settings=settings.base.model_dump(),

@@ -87,11 +87,11 @@ class Policy(_Section):
 class Base(_Section):
     """Pre-training of the base policy on random traces, right in their arithmetic, mostly wrong in their result."""
 
-    steps: Count = 1000
+    steps: Count = 1200
     """Optimiser steps."""
-    batch: Count = 256
+    batch: Count = 64
     """Traces a step."""
-    learning_rate: Rate = 3e-3
+    learning_rate: Rate = 6e-3
     """Peak of the cosine schedule (AdamW)."""
     on_target: Share = 0.3
     """Share of traces whose stated target is what they reach."""

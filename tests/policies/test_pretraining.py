@@ -24,7 +24,7 @@ def test_learns_what_can_be_learnt_and_repeats_itself():
 
     policy, rows = run()
     assert [row["step"] for row in rows] == list(range(1, 121))
-    assert rows[0]["loss"] == pytest.approx(math.log(12), abs=0.1)
+    assert rows[0]["loss"] == pytest.approx(math.log(12), abs=0.5)
     assert mean_loss(policy, copying(999)) < 0.05 < 0.5 < mean_loss(policy, copying(999), whole=True)
     assert rows[-1]["rate"] < 1e-3 < rows[4]["rate"] == 2e-2
     again, others = run()

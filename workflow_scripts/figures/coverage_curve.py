@@ -60,19 +60,17 @@ def _curve(axes: Axes, points: pd.DataFrame, colour: str, marker: str, dashes: o
 
 
 def _powers(samples: int) -> list[int]:
-    """Labelled places of the axis: powers of four, and the last number of samples unless a power is next to it."""
-    powers = [4**i for i in range(12) if 4**i <= samples]
-    return powers if samples < 1.8 * powers[-1] else [*powers, samples]
+    """Labelled places of the axis: the number of samples, and powers of four that are not next to it."""
+    return [*(4**i for i in range(12) if 1.8 * 4**i <= samples), samples]
 
 
-def _axis(axes: Axes, frame: pd.DataFrame, name: str, title: str) -> None:
-    last = int(frame["n"].max())
+def _axis(axes: Axes, *, last: int, top: float, name: str, title: str) -> None:
     places = _powers(last)
     axes.set_xscale("log", base=2)
     axes.set_xticks(places, [str(place) for place in places])
     axes.minorticks_off()
     axes.set_xlim(0.9, 1.12 * last)
-    axes.set_ylim(0, 1.02)
+    axes.set_ylim(0, min(1.02, 1.08 * top) if top > 0 else 1)
     axes.set_title(title)
     axes.set_ylabel(name)
 
@@ -83,6 +81,7 @@ def draw(frame: pd.DataFrame, *, solution_set: str = "expressible", confidence: 
     figure = style.new_figure("text", 0.7 + 2.3 * len(lines))
     rows = figure.subplots(len(lines), 2, sharex=True, squeeze=False)
     shares = "expressible" if solution_set == "expressible" else "all"
+    last, tops = int(frame["n"].max()), frame.groupby(frame["measure"] == "pass")["high"].max()
     looks = dict(zip(dict.fromkeys(frame["entry"]), zip(style.COLOURS, style.MARKERS)))
     for (left, right), line in zip(rows, lines, strict=True):
         of_line = frame[frame["line"] == line]
@@ -90,8 +89,9 @@ def draw(frame: pd.DataFrame, *, solution_set: str = "expressible", confidence: 
             for measure, dashes in zip(COVERAGES, _STYLES):
                 _curve(left, points[points["measure"] == measure], *looks[entry], dashes)
             _curve(right, points[points["measure"] == "pass"], *looks[entry], "-")
-        _axis(left, of_line, f"Cov@n, share of {shares} solutions", f"{line}: coverage")
-        _axis(right, of_line, "pass@k, probability", f"{line}: problems solved")
+        name = f"Cov@n, share of {shares} solutions"
+        _axis(left, last=last, top=tops[False], name=name, title=f"{line}: coverage")
+        _axis(right, last=last, top=tops[True], name="pass@k, probability", title=f"{line}: problems solved")
         named = of_line[["entry", "label"]].drop_duplicates().itertuples(index=False)
         _legends(left, right, [(label, *looks[entry]) for entry, label in named], confidence)
     rows[-1][0].set_xlabel("samples per problem, n (log scale)")

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from workflow_scripts.figures import style
 from workflow_scripts.records.errors import UserError
@@ -23,17 +24,17 @@ class Panel(NamedTuple):
 
 
 PANELS = (
-    Panel("entrance entropy", "entropy of the first step, nats", {"entropy_think": ""}),
+    Panel("entropy of the entrance", "entropy, nats", {"entropy_think": ""}),
     Panel(
         "coverage",
-        "Cov@{n}, share of {set} solutions",
+        "Cov@{n}, share of\n{set} solutions",
         {"coverage_formula": "formula", "coverage_paper": "paper"},
     ),
     Panel("precision", "pass@1, probability", {"pass@1": ""}),
     Panel(
-        "entrance family mass",
-        "share of a problem's samples",
-        {"mass_first": "most used entrance", "mass_others": "all others on the menu"},
+        "entrance mass",
+        "share of\na problem's samples",
+        {"mass_first": "most used entrance", "mass_others": "all others that open a solution"},
     ),
 )
 
@@ -103,6 +104,7 @@ def draw(frame: pd.DataFrame, *, samples: int, solution_set: str = "expressible"
         _draw_panel(axes, panel, frame, words)
     for axes in panels[2:]:
         axes.set_xlabel("training step (0: base policy)")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     handles = [
         Line2D([], [], color=colour, marker=marker, markeredgecolor="white", label=line)
         for line, colour, marker in zip(lines, style.COLOURS, style.MARKERS)

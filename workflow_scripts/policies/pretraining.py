@@ -25,8 +25,8 @@ Text = tuple[Sequence[int], Sequence[int]]
 class Schedule:
     """How long and how fast. rate: peak learning rate. warmup: updates. clip: largest gradient norm.
 
-    whole: learn the prompt's tokens too, not the completion's alone (measured: .29 against .32 nats a completion token).
-    The default, with batches of 64 texts, learns in one minute and a half what batches of 256 learn in five.
+    whole: learn the prompt's tokens too, not the completion's alone (measured: .29 against .32 nats a completion
+    token). The default, with batches of 64 texts, learns in one minute and a half what batches of 256 learn in five.
     """
 
     steps: int = 1200

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from workflow_scripts.figures import scorecard
 from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.verdicts import evaluate
 from workflow_scripts.records.files import write_text
@@ -17,6 +18,7 @@ def main(input, output, params, wildcards):
             frames.append(contrasts[contrasts["line"] == line["name"]].assign(line=line["algorithm"]))
     claims = evaluate(pd.concat(frames), confidence=params.confidence, points=points)
     write_text(output.claims, csv_text(claims))
+    scorecard.write(claims, output.page, confidence=params.confidence)
 
 
 run(main, snakemake)
