@@ -21,6 +21,9 @@ pathvars:
 
 wildcard_constraints:
     policy=either(policy_ids(settings)),
+    set="evaluation|depth|tail",
+    further="lost|halves",
+    sampled=rf"({either(policy_ids(settings))})(\.(lost|halves))?",
     line=either(settings.lines),
     seed=r"\d+",
     step=r"\d+",
@@ -45,3 +48,9 @@ rule all:
         rules.breadth.output,
         rules.scorecard.output,
         rules.training_curves.output,
+        rules.trajectories.output,
+        rules.coverage_curve.output,
+        expand(rules.solutions.output.solutions, set=["depth", "tail"]),
+
+
+include: "rules/report.smk"

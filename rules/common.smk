@@ -87,3 +87,38 @@ def state_before(wildcards):
 def line_settings(wildcards):
     """Training settings of a line as plain params; which steps are kept is not one of them, so adding steps retrains nothing."""
     return settings.lines[wildcards.line].model_dump(exclude={"steps", "segment", "early", "late", "seeds"})
+
+
+def end_of_line(wildcards, end, pattern):
+    """`pattern` with the early or late policy of the wildcards' line and seed."""
+    step = getattr(settings.lines[wildcards.line], end)
+    return pattern.format(policy=checkpoint_id(wildcards.line, wildcards.seed, step))
+
+
+def late_policies(wildcards, pattern):
+    """`pattern` with the late policy of every seed of the wildcards' line."""
+    line = settings.lines[wildcards.line]
+    return [pattern.format(policy=checkpoint_id(wildcards.line, seed, line.late)) for seed in line.seeds]
+
+
+def ends_of_line(wildcards, pattern):
+    """`pattern` with the base and with the early and late policies of every seed of the wildcards' line."""
+    line = settings.lines[wildcards.line]
+    ends = [checkpoint_id(wildcards.line, seed, step) for step in (line.early, line.late) for seed in line.seeds]
+    return [pattern.format(policy=policy) for policy in ("base", *ends)]
+
+
+def survivors_of_policy(wildcards):
+    """The table of lost problems of a late policy's line and seed, where only those are sampled."""
+    row = next(row for row in policy_rows(settings) if row["policy"] == wildcards.policy)
+    if wildcards.further != "lost":
+        return []
+    return f"results/{settings.study}/measures/survivors/{row['line']}-s{row['seed']}.csv"
+
+
+def further_samples(sampling):
+    """First and last (exclusive) sample number of each further set; no two sets share a number."""
+    return {
+        "lost": [sampling.samples, sampling.lost],
+        "halves": [sampling.lost, sampling.lost + 2 * sampling.halves],
+    }

@@ -5,9 +5,9 @@
 rule problem_breadth:
     """What one policy found of each problem's solutions, families and openings."""
     input:
-        scores=rules.scores.output.scores,
-        solutions=rules.solutions.output.solutions,
-        openings=rules.solutions.output.openings,
+        scores="<results>/scores/{policy}.parquet",
+        solutions="<results>/solutions/evaluation.parquet",
+        openings="<results>/solutions/evaluation_openings.parquet",
     output:
         problems="<results>/measures/problems/{policy}.parquet",
         problems_manifest="<results>/measures/problems/{policy}.manifest.json",
@@ -60,10 +60,44 @@ rule summary:
         "../workflow_scripts/stages/summary.py"
 
 
+rule retention:
+    """What a line kept and lost between its early and its late policy."""
+    input:
+        problems=lambda wildcards: ends_of_line(wildcards, "<results>/measures/problems/{policy}.parquet"),
+        forms=lambda wildcards: ends_of_line(wildcards, "<results>/measures/forms/{policy}.parquet"),
+        lost=lambda wildcards: late_policies(wildcards, "<results>/scores/{policy}.lost.parquet"),
+        halves=lambda wildcards: late_policies(wildcards, "<results>/scores/{policy}.halves.parquet"),
+        solutions="<results>/solutions/evaluation.parquet",
+        openings="<results>/solutions/evaluation_openings.parquet",
+    output:
+        csv="<results>/measures/retention/{line}.csv",
+        manifest="<results>/measures/retention/{line}.manifest.json",
+    log:
+        "<results>/logs/retention/{line}.log",
+    benchmark:
+        "<results>/benchmarks/retention/{line}.tsv"
+    conda:
+        "../envs/laptop.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=of_code("stages/retention.py"),
+        seed=settings.seed,
+        line=lambda wildcards: next(row for row in line_rows(settings) if row["name"] == wildcards.line),
+        middle=sum(further_samples(settings.sampling)["halves"]) // 2,
+        solution_set=settings.measures.solution_set,
+        draws=settings.measures.bootstrap,
+        confidence=settings.measures.confidence,
+    script:
+        "../workflow_scripts/stages/retention.py"
+
+
 rule scorecard:
     """The paper's claims with computed verdicts."""
     input:
         contrasts=rules.summary.output.contrasts,
+        retention=expand("<results>/measures/retention/{line}.csv", line=settings.lines),
     output:
         claims=report(
             "<results>/tables/claims.csv",
@@ -84,6 +118,7 @@ rule scorecard:
     params:
         code=of_code("stages/scorecard.py"),
         lines=line_rows(settings),
+        margins=settings.measures.margins,
         confidence=settings.measures.confidence,
     script:
         "../workflow_scripts/stages/scorecard.py"

@@ -1,15 +1,19 @@
 # Problem sets and their solutions.
 # Needs: nothing (generated), or the problem files that the config names.
-# Makes: problems/ (evaluation, training, overlaps removed) and solutions/ (every solution of every evaluation problem).
+# Makes: problems/ (evaluation, depth, tail, training, overlaps removed) and solutions/ (every solution of a set).
 
 
 rule problem_sets:
-    """Evaluation set with its calibration/held-out split, and training rows that share no problem with it."""
+    """Evaluation set with its calibration/held-out split, depth set and tail pool, and training rows disjoint from all."""
     output:
         evaluation="<results>/problems/evaluation.parquet",
         evaluation_manifest="<results>/problems/evaluation.manifest.json",
         training="<results>/problems/training.parquet",
         training_manifest="<results>/problems/training.manifest.json",
+        depth="<results>/problems/depth.parquet",
+        depth_manifest="<results>/problems/depth.manifest.json",
+        tail="<results>/problems/tail.parquet",
+        tail_manifest="<results>/problems/tail.manifest.json",
         overlaps="<results>/problems/overlaps.csv",
         overlaps_manifest="<results>/problems/overlaps.manifest.json",
     log:
@@ -30,18 +34,18 @@ rule problem_sets:
 
 
 rule solutions:
-    """All solutions of every evaluation problem, under both equivalences, and its menu of openings."""
+    """All solutions of every problem of a set, under both equivalences, and its menu of openings."""
     input:
-        problems=rules.problem_sets.output.evaluation,
+        problems="<results>/problems/{set}.parquet",
     output:
-        solutions="<results>/solutions/evaluation.parquet",
-        solutions_manifest="<results>/solutions/evaluation.manifest.json",
-        openings="<results>/solutions/evaluation_openings.parquet",
-        openings_manifest="<results>/solutions/evaluation_openings.manifest.json",
+        solutions="<results>/solutions/{set}.parquet",
+        solutions_manifest="<results>/solutions/{set}.manifest.json",
+        openings="<results>/solutions/{set}_openings.parquet",
+        openings_manifest="<results>/solutions/{set}_openings.manifest.json",
     log:
-        "<results>/logs/solutions.log",
+        "<results>/logs/solutions/{set}.log",
     benchmark:
-        "<results>/benchmarks/solutions.tsv"
+        "<results>/benchmarks/solutions/{set}.tsv"
     conda:
         "../envs/laptop.yaml"
     resources:

@@ -14,16 +14,7 @@ localrules:
 rule cost:
     """What each rule took: wall and CPU seconds, peak memory."""
     input:
-        problem_sets=rules.problem_sets.benchmark,
-        solutions=rules.solutions.benchmark,
-        base_policy=rules.base_policy.benchmark,
-        train_segment=[
-            f"<results>/benchmarks/train_segment/{row['policy']}.tsv" for row in policy_rows(settings) if row["step"]
-        ],
-        rollouts=expand(rules.rollouts.benchmark, policy=policy_ids(settings)),
-        scores=expand(rules.scores.benchmark, policy=policy_ids(settings)),
-        problem_breadth=expand(rules.problem_breadth.benchmark, policy=policy_ids(settings)),
-        summary=rules.summary.benchmark,
+        rules.all.input,  # read are the benchmark files of all that led to these
     output:
         csv=report(
             "<results>/tables/cost.csv",

@@ -2,6 +2,9 @@
 # Needs: policies/, problems/. Makes: rollouts/ (raw text, stored once) and scores/ (judged text, as often as wanted).
 
 
+DECODING = settings.sampling.model_dump(include={"temperature", "top_p", "max_new_tokens"})
+
+
 rule rollouts:
     """Free samples of one policy on every evaluation problem."""
     input:
@@ -22,7 +25,59 @@ rule rollouts:
     params:
         code=of_code("stages/rollouts.py"),
         study_seed=settings.seed,
-        settings=settings.sampling.model_dump(),
+        samples=[0, settings.sampling.samples],
+        settings=DECODING,
+    script:
+        "../workflow_scripts/stages/rollouts.py"
+
+
+rule survivors:
+    """Which problems the early and the late policy of a line solve."""
+    input:
+        early=lambda wildcards: end_of_line(wildcards, "early", "<results>/measures/problems/{policy}.parquet"),
+        late=lambda wildcards: end_of_line(wildcards, "late", "<results>/measures/problems/{policy}.parquet"),
+    output:
+        csv="<results>/measures/survivors/{line}-s{seed}.csv",
+        manifest="<results>/measures/survivors/{line}-s{seed}.manifest.json",
+    log:
+        "<results>/logs/survivors/{line}-s{seed}.log",
+    conda:
+        "../envs/laptop.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        code=of_code("stages/survivors.py"),
+        early=lambda wildcards: end_of_line(wildcards, "early", "{policy}"),
+        late=lambda wildcards: end_of_line(wildcards, "late", "{policy}"),
+    script:
+        "../workflow_scripts/stages/survivors.py"
+
+
+rule more_rollouts:
+    """Further samples of a late policy: of the problems that it lost, or two independent sets of all problems."""
+    input:
+        policy="<results>/policies/{policy}",
+        problems=rules.problem_sets.output.evaluation,
+        survivors=survivors_of_policy,
+    output:
+        rollouts="<results>/rollouts/{policy}.{further}.parquet",
+        manifest="<results>/rollouts/{policy}.{further}.manifest.json",
+    log:
+        "<results>/logs/rollouts/{policy}.{further}.log",
+    benchmark:
+        "<results>/benchmarks/rollouts/{policy}.{further}.tsv"
+    conda:
+        "../envs/laptop.yaml"
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        code=of_code("stages/rollouts.py"),
+        study_seed=settings.seed,
+        samples=lambda wildcards: further_samples(settings.sampling)[wildcards.further],
+        group=lambda wildcards: "lost" if wildcards.further == "lost" else "",
+        settings=DECODING,
     script:
         "../workflow_scripts/stages/rollouts.py"
 
@@ -30,15 +85,15 @@ rule rollouts:
 rule scores:
     """Verdict, canonical forms and openings of every sample."""
     input:
-        rollouts=rules.rollouts.output.rollouts,
+        rollouts="<results>/rollouts/{sampled}.parquet",
         problems=rules.problem_sets.output.evaluation,
     output:
-        scores="<results>/scores/{policy}.parquet",
-        manifest="<results>/scores/{policy}.manifest.json",
+        scores="<results>/scores/{sampled}.parquet",
+        manifest="<results>/scores/{sampled}.manifest.json",
     log:
-        "<results>/logs/scores/{policy}.log",
+        "<results>/logs/scores/{sampled}.log",
     benchmark:
-        "<results>/benchmarks/scores/{policy}.tsv"
+        "<results>/benchmarks/scores/{sampled}.tsv"
     conda:
         "../envs/laptop.yaml"
     resources:

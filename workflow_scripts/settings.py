@@ -41,6 +41,10 @@ class Problems(_Section):
     """How many of them interventions may be tuned on; the others are held out."""
     training: Count = 5000
     """Training problems, disjoint from the evaluation set by (sorted numbers, target)."""
+    depth: Count = 534
+    """Problems of the four-number set, on which depth is studied; disjoint from the others."""
+    tail: Count = 800
+    """Problems of the pool in which rarely visited entrances are looked for; disjoint from the others."""
     operands: Annotated[list[Annotated[int, Field(ge=2, le=6)]], Field(min_length=1)] = [3, 4]
     """How many numbers a generated problem has; drawn uniformly from this list."""
     values: Range = [1, 10]
@@ -177,6 +181,10 @@ class Sampling(_Section):
     """Nucleus: the smallest set of tokens with at least this probability."""
     max_new_tokens: Count = 64
     """Longest completion, in tokens."""
+    lost: Count = 2048
+    """Samples of the late policy on each problem that it lost: is the loss only a matter of luck?"""
+    halves: Count = 512
+    """Samples of the late policy in each of two further, independent sets: are entrances that one misses absent?"""
 
 
 class Measures(_Section):
@@ -192,6 +200,8 @@ class Measures(_Section):
     """Draws of the bootstrap over problems."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Of every interval."""
+    margins: dict[Literal["C07", "C08"], Annotated[float, Field(gt=0, lt=1)]] = {"C07": 0.1, "C08": 0.05}
+    """Of claims that something does not move: confirmed when the interval lies inside ± the margin (a share)."""
 
 
 class Settings(_Section):
@@ -204,7 +214,10 @@ class Settings(_Section):
     problems: Problems = Problems()
     policy: Policy = Policy()
     base: Base = Base()
-    lines: Annotated[dict[Name, Line], Field(min_length=1)] = {"grpo": Line()}
+    lines: Annotated[dict[Name, Line], Field(min_length=1)] = {
+        "ppo": Line(algorithm="ppo", steps=275, late=275, prompts=512, samples=1, updates=2),
+        "grpo": Line(steps=450, late=450),
+    }
     """Training lines by name; an overlay drops one with `name: null`."""
     sampling: Sampling = Sampling()
     measures: Measures = Measures()
@@ -222,6 +235,8 @@ class Settings(_Section):
         if beyond:
             limit = self.sampling.samples
             raise ValueError(f"measures.pass_at: pass@k needs k ≤ sampling.samples ({limit}), not {beyond}")
+        if self.sampling.lost <= self.sampling.samples:
+            raise ValueError(f"sampling.lost ({self.sampling.lost}) must exceed sampling.samples")
         longest = 2 * max(self.problems.operands) + 2
         for key, tokens in {
             "sampling.max_new_tokens": self.sampling.max_new_tokens,

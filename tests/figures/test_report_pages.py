@@ -133,6 +133,28 @@ def test_long_arrows_bend_around_boxes():
     assert boxes["r0"][1] < boxes["r1"][1] == boxes["r4"][1] < boxes["r2"][1] < boxes["r3"][1]
 
 
+def test_a_rule_that_runs_again_gets_a_dashed_arrow_back():
+    names = ["policy", "scores", "more", "table"]
+    pairs = [("policy", "scores"), ("policy", "more"), ("scores", "more"), ("more", "scores"), ("scores", "table")]
+    edges, back = rule_graph.split(names, pairs)
+    assert back == [("scores", "more")]
+    assert sorted([*edges, *back]) == sorted(pairs)
+    dot = "\n".join(f'{i}[label = "{name}"];' for i, name in enumerate(names))
+    dot += "".join(f"\n{names.index(a)} -> {names.index(b)}" for a, b in pairs)
+    text = rule_graph.svg(dot)
+    assert text.count("stroke-dasharray") == 1
+    assert text.count("marker-end") == 4
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_what_is_left_of_any_graph_has_no_cycle(size):
+    names = [f"r{i}" for i in range(size)]
+    pairs = [(a, b) for i, a in enumerate(names) for j, b in enumerate(names) if a != b and (i * j + i) % 3 < 2]
+    edges, back = rule_graph.split(names, pairs)
+    assert set(edges) | set(back) == set(pairs)
+    assert set(rule_graph.layers(names, edges)) == set(names)
+
+
 def test_no_graph_is_an_error():
     with pytest.raises(UserError, match="no rule graph"):
         rule_graph.svg("Building DAG of jobs...")

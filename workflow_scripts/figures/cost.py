@@ -13,6 +13,14 @@ COLUMNS = ("rule", "jobs", "wall_seconds", "cpu_seconds", "longest_seconds", "pe
 """Of cost.csv. wall_seconds, cpu_seconds: summed over jobs. longest_seconds, peak_mb: of the job that had most."""
 
 
+def benchmark_files(folder: str | os.PathLike) -> dict[str, list[Path]]:
+    """Benchmark files by rule: those named `<rule>.tsv` or in a folder of the rule's name, sorted."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(Path(folder).rglob("*.tsv")):
+        found.setdefault(path.relative_to(folder).parts[0].removesuffix(".tsv"), []).append(path)
+    return found
+
+
 def _job(path: str | os.PathLike) -> dict[str, float]:
     """Wall seconds, CPU seconds and peak memory (MB) of one job; a job that was repeated is summed."""
     path = Path(path)
@@ -75,8 +83,9 @@ def markdown(table: pd.DataFrame, *, unmeasured: Sequence[str] = ()) -> str:
         "once each; memory is the largest resident set of any job.",
         "Times differ from run to run and from machine to machine: of all tables, this one alone is not the same "
         "bytes each time.",
-        "A job counts as it last ran: what was not made again in this run keeps the time of the run that made it.",
+        "Every job whose benchmark file lies in the study's folder counts, as it last ran: what was not made again in "
+        "this run keeps the time of the run that made it.",
     ]
     if unmeasured:
-        notes.append(f"Not measured: {', '.join(unmeasured)}.")
+        notes.append(f"Rules that are not measured: {', '.join(unmeasured)}.")
     return "\n".join([*lines, "", *(f"* {note}" for note in notes)]) + "\n"

@@ -7,13 +7,16 @@ from itertools import pairwise
 
 from workflow_scripts.records.errors import UserError
 
+Edges = list[tuple[str, str]]
+"""(before, after) pairs of rules."""
+
 _NODE = re.compile(r'^\s*(\d+)\s*\[\s*label\s*=\s*"([^"]*)"')
 _EDGE = re.compile(r"^\s*(\d+)\s*->\s*(\d+)")
 
 _ROW, _HEIGHT, _GAP, _LETTER, _MARGIN = 58, 26, 22, 6.9, 14  # pixels
 
 
-def parsed(dot: str) -> tuple[list[str], list[tuple[str, str]]]:
+def parsed(dot: str) -> tuple[list[str], Edges]:
     """Rules and (before, after) pairs of a rule graph in dot; a rule's step to itself is left out.
 
     Raises UserError where the text holds no graph.
@@ -30,7 +33,34 @@ def parsed(dot: str) -> tuple[list[str], list[tuple[str, str]]]:
     return sorted(set(names.values())), sorted(edges)
 
 
-def reduced(edges: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def split(names: Sequence[str], edges: Edges) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Edges that go on, and edges that lead back to a rule before them.
+
+    Jobs never wait for themselves, but rules may: one that runs twice, on what was found the first time, is one box.
+    """
+    after: dict[str, list[str]] = {}
+    for a, b in sorted(edges):
+        after.setdefault(a, []).append(b)
+    back, done, open_ = [], set(), set()
+
+    def follow(name: str) -> None:
+        open_.add(name)
+        for following in after.get(name, ()):
+            if following in open_:
+                back.append((name, following))
+            elif following not in done:
+                follow(following)
+        open_.discard(name)
+        done.add(name)
+
+    needed = {b for _, b in edges}
+    for name in sorted(names, key=lambda name: (name in needed, name)):
+        if name not in done:
+            follow(name)
+    return sorted(set(edges) - set(back)), sorted(back)
+
+
+def reduced(edges: Iterable[tuple[str, str]]) -> Edges:
     """The edges that no longer path implies: what must be drawn for every order to be seen."""
     edges = set(edges)
     after: dict[str, set[str]] = {}
@@ -50,7 +80,7 @@ def reduced(edges: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return sorted((a, b) for a, b in edges if not any(b in reach.get(other, ()) for other in after[a] - {b}))
 
 
-def layers(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+def layers(names: Sequence[str], edges: Edges) -> dict[str, int]:
     """Row of each rule: the longest way to it. Raises UserError for a graph with a cycle."""
     row = dict.fromkeys(names, 0)
     for _ in names:
@@ -61,14 +91,14 @@ def layers(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, 
     raise UserError("the rule graph has a cycle")
 
 
-def _with_bends(row: Mapping[str, int], edges: Sequence[tuple[str, str]]) -> tuple[list[list[str]], list[list[str]]]:
+def _with_bends(row: Mapping[str, int], edges: Edges) -> tuple[list[list[str]], list[list[str]]]:
     """Rows of places, and each edge as a path of them: an edge over several rows gets a place in each."""
     rows: list[list[str]] = [[] for _ in range(max(row.values()) + 1)]
     for name in row:
         rows[row[name]].append(name)
     paths = []
-    for a, b in edges:
-        bends = [f"{a}>{b}>{i}" for i in range(row[a] + 1, row[b])]
+    for which, (a, b) in enumerate(edges):
+        bends = [f"{a}>{b}>{which}>{i}" for i in range(row[a] + 1, row[b])]
         for i, bend in enumerate(bends, row[a] + 1):
             rows[i].append(bend)
         paths.append([a, *bends, b])
@@ -102,11 +132,14 @@ def _width(name: str) -> float:
 def svg(dot: str, *, title: str = "rule graph") -> str:
     """The graph as a self-contained svg: one box per rule, arrows from what is made to what is made from it.
 
-    dot: printed by `snakemake --rulegraph dot`. Arrows that follow from others are left out.
+    dot: printed by `snakemake --rulegraph dot`. Arrows that follow from others are left out; dashed ones lead back to
+    a rule that runs again.
     """
-    names, edges = parsed(dot)
+    names, every = parsed(dot)
+    edges, back = split(names, every)
     edges = reduced(edges)
-    rows, paths = _with_bends(layers(names, edges), edges)
+    row = layers(names, edges)
+    rows, paths = _with_bends(row, [*edges, *((b, a) for a, b in back)])
     _ordered(rows, paths)
     widths = [sum(map(_width, row)) + _GAP * (len(row) - 1) for row in rows]
     full = max(widths) + 2 * _MARGIN
@@ -125,20 +158,26 @@ def svg(dot: str, *, title: str = "rule graph") -> str:
         '<path d="M0,0.8 L7.5,4 L0,7.2 z" fill="#7a8794"/></marker></defs>',
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
-    parts += [_arrow([middle[name] for name in path]) for path in paths]
+    for i, path in enumerate(paths):
+        places = [middle[name] for name in path]
+        parts.append(_arrow(places) if i < len(edges) else _arrow(places[::-1], back=True))
     parts += [_box(name, *middle[name]) for name in names]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _arrow(points: Sequence[tuple[float, float]]) -> str:
-    half = _HEIGHT / 2
+def _arrow(points: Sequence[tuple[float, float]], *, back: bool = False) -> str:
+    """From the edge of the first box to that of the last, through the places between; upwards and dashed for `back`."""
+    half = -_HEIGHT / 2 if back else _HEIGHT / 2
     last = len(points) - 1
     places = [(x, y + half if i == 0 else y - half if i == last else y) for i, (x, y) in enumerate(points)]
     steps = [f"M{places[0][0]:.1f},{places[0][1]:.1f}"]
     for (x0, y0), (x1, y1) in pairwise(places):
         bend = (y0 + y1) / 2
         steps.append(f"C{x0:.1f},{bend:.1f} {x1:.1f},{bend:.1f} {x1:.1f},{y1:.1f}")
-    return f'<path d="{" ".join(steps)}" fill="none" stroke="#7a8794" stroke-width="1.1" marker-end="url(#tip)"/>'
+    dashes = ' stroke-dasharray="4 3"' if back else ""
+    return (
+        f'<path d="{" ".join(steps)}" fill="none" stroke="#7a8794" stroke-width="1.1"{dashes} marker-end="url(#tip)"/>'
+    )
 
 
 def _box(name: str, x: float, y: float) -> str:

@@ -1,7 +1,7 @@
-"""Evaluation and training problems, generated or read, and the table of overlaps that were removed.
+"""Problem sets, generated or read: evaluation, depth (four numbers), tail and training, and what was removed from them.
 
-A problem is (sorted numbers, target). The evaluation set loses its own repeats; the training set loses its repeats and
-every problem of the evaluation set. Training problems are stored as verl rows, which trainers of every engine read.
+A problem is (sorted numbers, target). No set holds a problem twice or one of a set before it, in this order: evaluation,
+depth, tail, training. Training problems are stored as verl rows, which trainers of every engine read.
 """
 
 import pandas as pd
@@ -13,69 +13,64 @@ from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import write_table
 from workflow_scripts.tasks.countdown import problem_files, problems
 
+DEPTH_NUMBERS = 4
+COLUMNS = ["set", "source", "read", "repeats_removed", "overlaps_removed", "kept"]
 
-def _given(source, settings):
-    return problem_files.read_problems(source, revision=settings["revision"])
 
-
-def _evaluation(params):
+def _generated(name, count, sizes, params, excluded):
     settings = params.settings
-    if settings["source"] is None:
-        generated = problems.draw(
-            "evaluation",
-            params.seed,
-            count=settings["evaluation"],
-            sizes=settings["operands"],
-            values=settings["values"],
-            targets=settings["targets"],
-        )
-        read = problems.table(generated, "held_out")
-    else:
-        read = _given(settings["source"], settings)
-    distinct, repeats = problems.remove_duplicates(read)
-    if len(distinct) < settings["evaluation"]:
-        wanted = settings["evaluation"]
-        raise UserError(
-            f"{settings['source']} holds {len(distinct)} distinct problems; problems.evaluation is {wanted}"
-        )
-    chosen = distinct.head(settings["evaluation"])
-    return problems.with_splits(chosen, settings["calibration"]), len(read), repeats
+    drawn = problems.draw(
+        name,
+        params.seed,
+        count=count,
+        sizes=sizes,
+        values=settings["values"],
+        targets=settings["targets"],
+        excluded=excluded,
+    )
+    return problems.table(drawn, name)
 
 
-def _training(params, excluded):
-    settings = params.settings
-    if settings["training_source"] is None:
-        generated = problems.draw(
-            "training",
-            params.seed,
-            count=settings["training"],
-            sizes=settings["operands"],
-            values=settings["values"],
-            targets=settings["targets"],
-            excluded=excluded,
-        )
-        read = problems.table(generated, "train")
-    else:
-        read = _given(settings["training_source"], settings).assign(split="train")
+def _chosen(name, read, count, excluded):
+    """The first `count` problems of `read` that are in no earlier set, and the row of the overlap table."""
     distinct, repeats = problems.remove_duplicates(read)
     disjoint, overlaps = problems.remove_overlaps(distinct, excluded)
-    if disjoint.empty:
-        raise UserError(f"{settings['training_source']}: no training problem is left after overlaps were removed")
-    return disjoint.head(settings["training"]), len(read), repeats, overlaps
+    kept = disjoint.head(count).reset_index(drop=True)
+    return kept.assign(split=name), [len(read), repeats, overlaps, len(kept)]
 
 
 def main(input, output, params, wildcards):
-    evaluation, evaluation_read, evaluation_repeats = _evaluation(params)
-    excluded = set(problems.keys(evaluation))
-    training, training_read, training_repeats, overlaps = _training(params, excluded)
-    rows = [
-        ("evaluation", evaluation_read, evaluation_repeats, 0, len(evaluation)),
-        ("training", training_read, training_repeats, overlaps, len(training)),
+    settings = params.settings
+    given = {key: settings[key] and problem_files.read_problems(settings[key], revision=settings["revision"])
+             for key in ("source", "training_source")}  # fmt: skip
+    rows, excluded = [], set()
+    plan = [
+        ("evaluation", "source", settings["operands"]),
+        ("depth", "source", [DEPTH_NUMBERS]),
+        ("tail", "source", settings["operands"]),
+        ("training", "training_source", settings["operands"]),
     ]
-    columns = ["set", "read", "repeats_removed", "overlaps_with_evaluation_removed", "kept"]
-    write_table(evaluation, output.evaluation, PROBLEMS)
-    problem_files.write_verl_rows(training, output.training)
-    write_text(output.overlaps, pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n"))
+    for name, key, sizes in plan:
+        count, read = settings[name], given[key]
+        if read is None:
+            read = _generated(name, count, sizes, params, excluded)
+        elif name == "depth":
+            read = read[read["numbers"].map(len) == DEPTH_NUMBERS]
+        kept, counted = _chosen(name, read, count, excluded)
+        if kept.empty or (name != "training" and len(kept) < count):
+            raise UserError(
+                f"{settings[key]}: {len(kept)} problem(s) are left for the {name} set, problems.{name} asks for {count}"
+            )
+        rows.append([name, settings[key] or "generated", *counted])
+        excluded |= set(problems.keys(kept))
+        if name == "evaluation":
+            kept = problems.with_splits(kept, settings["calibration"])
+        if name == "training":
+            problem_files.write_verl_rows(kept, output.training)
+        else:
+            write_table(kept, output[name], PROBLEMS)
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    write_text(output.overlaps, table.to_csv(index=False, lineterminator="\n"))
 
 
 run(main, snakemake)

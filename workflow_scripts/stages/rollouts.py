@@ -1,4 +1,9 @@
-"""Free samples of one policy on every evaluation problem, one random stream a sample."""
+"""Free samples of one policy, one random stream a sample.
+
+Further sets of the same policy take sample numbers that no other set has, so that they are independent of it.
+"""
+
+import pandas as pd
 
 from workflow_scripts.policies.sampling import Prompt, sample_policy
 from workflow_scripts.records import manifests
@@ -11,9 +16,20 @@ from workflow_scripts.tasks.countdown.text import think_prompt
 def main(input, output, params, wildcards):
     manifests.check(input.policy)
     problems = read_table(input.problems, PROBLEMS)
+    if params.get("group"):
+        manifests.check(input.survivors)
+        survivors = pd.read_csv(input.survivors)
+        wanted = survivors.loc[survivors["group"] == params.group, "problem_id"]
+        problems = problems[problems["problem_id"].isin(wanted)]
     prompts = [Prompt(row.problem_id, think_prompt(row.numbers.tolist(), row.target)) for row in problems.itertuples()]
+    first, last = params.samples
     rollouts = sample_policy(
-        input.policy, prompts, policy=wildcards.policy, study_seed=params.study_seed, **params.settings
+        input.policy,
+        prompts,
+        policy=wildcards.policy,
+        samples=range(first, last),
+        study_seed=params.study_seed,
+        **params.settings,
     )
     write_table(rollouts, output.rollouts, ROLLOUTS)
 

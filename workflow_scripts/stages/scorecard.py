@@ -11,12 +11,13 @@ from workflow_scripts.records.stage import run
 
 def main(input, output, params, wildcards):
     # A claim is read on a kind of training; the first line of that kind stands for it.
-    contrasts, points, frames = pd.read_csv(input.contrasts), {}, []
+    contrasts = pd.concat([pd.read_csv(path) for path in (input.contrasts, *input.retention)], ignore_index=True)
+    points, frames = {}, []
     for line in params.lines:
         if line["algorithm"] not in points:
             points[line["algorithm"]] = f"line {line['name']}, step {line['early']} → step {line['late']}"
             frames.append(contrasts[contrasts["line"] == line["name"]].assign(line=line["algorithm"]))
-    claims = evaluate(pd.concat(frames), confidence=params.confidence, points=points)
+    claims = evaluate(pd.concat(frames), margins=params.margins, confidence=params.confidence, points=points)
     write_text(output.claims, csv_text(claims))
     scorecard.write(claims, output.page, confidence=params.confidence)
 

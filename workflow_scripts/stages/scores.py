@@ -23,7 +23,7 @@ def main(input, output, params, wildcards):
     pairs = pd.MultiIndex.from_arrays([rollouts["problem_id"], written])
     codes, distinct = pairs.factorize()
     verdicts = []
-    for problem_id, text in progress(distinct, title=f"judging {wildcards.policy}", unit="completion"):
+    for problem_id, text in progress(distinct, title=f"judging {wildcards.sampled}", unit="completion"):
         verdict = judge_completion(text, *asked[problem_id], contract=params.contract)
         verdicts.append([getattr(verdict, name) for name in _VERDICT])
     judged = pd.DataFrame(verdicts, columns=_VERDICT).rename(columns={"accept": "correct"}).iloc[codes]
