@@ -2,7 +2,7 @@
 PYTHON ?= python3
 SHELL := /bin/bash
 
-.PHONY: env reproduce test test-workflow benchmarks format check clean-env
+.PHONY: env reproduce test test-workflow benchmarks readme format check clean-env
 
 env: .venv/.complete
 
@@ -18,6 +18,9 @@ test: env
 
 check: env
 	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/snakefmt --check Snakefile rules && .venv/bin/snakemake --lint
+
+readme: env
+	@.venv/bin/snakemake --quiet rules -- report && .venv/bin/python resources/readme/update.py
 
 format: env
 	@.venv/bin/ruff check --fix . ; .venv/bin/ruff format . ; .venv/bin/snakefmt Snakefile rules

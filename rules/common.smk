@@ -69,6 +69,16 @@ def line_rows(settings):
     ]
 
 
+def line_ends(settings):
+    """line_rows without the steps between early and late: for what only reads those, and so outlives added steps."""
+    ends = [[str(row[end]) for end in ("early", "late")] for row in line_rows(settings)]
+    return [
+        {key: value for key, value in row.items() if key != "steps"}
+        | {"policies": {step: row["policies"][step] for step in steps}}
+        for row, steps in zip(line_rows(settings), ends)
+    ]
+
+
 def previous_step(wildcards):
     """The kept step before this one, 0 for the first."""
     kept = [0, *settings.lines[wildcards.line].checkpoints]
@@ -86,7 +96,7 @@ def state_before(wildcards):
 
 def line_settings(wildcards):
     """Training settings of a line as plain params; which steps are kept is not one of them, so adding steps retrains nothing."""
-    return settings.lines[wildcards.line].model_dump(exclude={"steps", "segment", "early", "late", "seeds"})
+    return settings.lines[wildcards.line].model_dump(exclude={"steps", "segment", "early", "late", "seeds", "gpus"})
 
 
 def end_of_line(wildcards, end, pattern):

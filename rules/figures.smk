@@ -149,7 +149,7 @@ rule coverage_curve:
     params:
         code=of_code("stages/coverage_curve.py"),
         seed=settings.seed,
-        lines=line_rows(settings),
+        lines=line_ends(settings),
         samples=settings.sampling.samples,
         solution_set=settings.measures.solution_set,
         draws=settings.measures.bootstrap,

@@ -84,7 +84,7 @@ rule retention:
     params:
         code=of_code("stages/retention.py"),
         seed=settings.seed,
-        line=lambda wildcards: next(row for row in line_rows(settings) if row["name"] == wildcards.line),
+        line=lambda wildcards: next(row for row in line_ends(settings) if row["name"] == wildcards.line),
         middle=sum(further_samples(settings.sampling)["halves"]) // 2,
         solution_set=settings.measures.solution_set,
         draws=settings.measures.bootstrap,
@@ -117,7 +117,7 @@ rule scorecard:
         runtime=5,
     params:
         code=of_code("stages/scorecard.py"),
-        lines=line_rows(settings),
+        lines=line_ends(settings),
         margins=settings.measures.margins,
         confidence=settings.measures.confidence,
     script:

@@ -16,10 +16,10 @@ rule problem_sets:
         tail_manifest="<results>/problems/tail.manifest.json",
         overlaps="<results>/problems/overlaps.csv",
         overlaps_manifest="<results>/problems/overlaps.manifest.json",
+        benchmark="<results>/benchmarks/problem_sets.tsv",
     log:
         "<results>/logs/problem_sets.log",
-    benchmark:
-        "<results>/benchmarks/problem_sets.tsv"
+    cache: workflow.enable_cache
     conda:
         "../envs/laptop.yaml"
     resources:
@@ -42,10 +42,10 @@ rule solutions:
         solutions_manifest="<results>/solutions/{set}.manifest.json",
         openings="<results>/solutions/{set}_openings.parquet",
         openings_manifest="<results>/solutions/{set}_openings.manifest.json",
+        benchmark="<results>/benchmarks/solutions/{set}.tsv",
     log:
         "<results>/logs/solutions/{set}.log",
-    benchmark:
-        "<results>/benchmarks/solutions/{set}.tsv"
+    cache: workflow.enable_cache
     conda:
         "../envs/laptop.yaml"
     resources:
@@ -53,5 +53,6 @@ rule solutions:
         runtime=10,
     params:
         code=of_code("stages/solutions.py"),
+        set="{set}",  # a cache knows a job by its params, not by its wildcards
     script:
         "../workflow_scripts/stages/solutions.py"

@@ -33,7 +33,11 @@ rule cost:
         runtime=5,
     params:
         code=of_code("stages/cost.py"),
-        unmeasured=[rule.name for rule in workflow.rules if rule.output and not rule.benchmark],
+        unmeasured=[
+            rule.name
+            for rule in workflow.rules
+            if rule.output and not rule.benchmark and "benchmark" not in rule.output.keys()
+        ],
     script:
         "../workflow_scripts/stages/cost.py"
 

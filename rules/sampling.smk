@@ -2,7 +2,7 @@
 # Needs: policies/, problems/. Makes: rollouts/ (raw text, stored once) and scores/ (judged text, as often as wanted).
 
 
-DECODING = settings.sampling.model_dump(include={"temperature", "top_p", "max_new_tokens"})
+DECODING = settings.sampling.model_dump(include={"engine", "temperature", "top_p", "max_new_tokens"})
 
 
 rule rollouts:
@@ -20,8 +20,9 @@ rule rollouts:
     conda:
         "../envs/laptop.yaml"
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
+        gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/rollouts.py"),
         study_seed=settings.seed,
@@ -70,8 +71,9 @@ rule more_rollouts:
     conda:
         "../envs/laptop.yaml"
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
+        gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/rollouts.py"),
         study_seed=settings.seed,

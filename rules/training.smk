@@ -2,34 +2,56 @@
 # Needs: problems/. Makes: policies/ (Hugging Face folders), training/ (full states and metrics, one per segment).
 
 
-rule base_policy:
-    """The small policy, pre-trained from scratch: knows the text, arithmetic and many openings, seldom hits the target."""
-    input:
-        problems=rules.problem_sets.output.evaluation,
-    output:
-        policy=directory("<results>/policies/base"),
-        metrics="<results>/training/base.parquet",
-        metrics_manifest="<results>/training/base.manifest.json",
-    log:
-        "<results>/logs/base_policy.log",
-    benchmark:
-        "<results>/benchmarks/base_policy.tsv"
-    conda:
-        "../envs/laptop.yaml"
-    resources:
-        mem_mb=3000,
-        runtime=30,
-    params:
-        code=of_code("stages/base_policy.py"),
-        library_threads=1,
-        seed=settings.seed,
-        architecture=settings.policy.model_dump(),
-        settings=settings.base.model_dump(),
-        operands=settings.problems.operands,
-        values=settings.problems.values,
-        targets=settings.problems.targets,
-    script:
-        "../workflow_scripts/stages/base_policy.py"
+if settings.policy.source is None:
+
+    rule base_policy:
+        """The small policy, pre-trained from scratch: knows the text, arithmetic and many openings, seldom hits the target."""
+        input:
+            problems=rules.problem_sets.output.evaluation,
+        output:
+            policy=directory("<results>/policies/base"),
+            metrics="<results>/training/base.parquet",
+            metrics_manifest="<results>/training/base.manifest.json",
+            benchmark="<results>/benchmarks/base_policy.tsv",
+        log:
+            "<results>/logs/base_policy.log",
+        cache: workflow.enable_cache
+        conda:
+            "../envs/laptop.yaml"
+        resources:
+            mem_mb=3000,
+            runtime=30,
+        params:
+            code=of_code("stages/base_policy.py"),
+            library_threads=1,
+            seed=settings.seed,
+            architecture=settings.policy.model_dump(),
+            settings=settings.base.model_dump(),
+            operands=settings.problems.operands,
+            values=settings.problems.values,
+            targets=settings.problems.targets,
+        script:
+            "../workflow_scripts/stages/base_policy.py"
+
+else:
+
+    rule base_policy:
+        """The base policy of the config: a Hugging Face folder, or a hub id at its pinned revision."""
+        output:
+            policy=directory("<results>/policies/base"),
+        log:
+            "<results>/logs/base_policy.log",
+        conda:
+            "../envs/laptop.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=120,
+        params:
+            code=of_code("stages/fetch_policy.py"),
+            source=settings.policy.source,
+            revision=settings.policy.revision,
+        script:
+            "../workflow_scripts/stages/fetch_policy.py"
 
 
 rule train_segment:
@@ -51,8 +73,9 @@ rule train_segment:
     conda:
         "../envs/laptop.yaml"
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,
+        gpus=lambda wildcards: settings.lines[wildcards.line].gpus,
     params:
         code=of_code("stages/train_segment.py"),
         library_threads=1,

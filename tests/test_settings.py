@@ -35,7 +35,7 @@ def test_the_default_file_states_the_defaults(project):
         ({"lines": {"grpo": {"early": 300, "late": 25}}}, r"early \(300\) must come before late \(25\)"),
         ({"lines": {"grpo": {"seeds": [1, 1]}}}, r"seeds holds one twice"),
         ({"lines": {"grpo": {"seeds": []}}}, r"lines\.grpo\.seeds"),
-        ({"lines": {"grpo": None}}, r"lines: .*at least 1"),
+        ({"lines": {"grpo": None, "ppo": None}}, r"lines: .*at least 1"),
         ({"lines": {"a/b": {}}}, r"lines\.a/b"),
         ({"study": "../elsewhere"}, r"study"),
         ({"measures": {"pass_at": [1, 400]}}, r"pass@k needs k ≤ sampling\.samples \(320\), not \[400\]"),

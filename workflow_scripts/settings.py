@@ -66,8 +66,12 @@ class Problems(_Section):
 
 
 class Policy(_Section):
-    """The small policy: a decoder of an architecture that transformers and vLLM know."""
+    """The base policy: a small decoder of an architecture that transformers and vLLM know, or one that exists."""
 
+    source: str | None = None
+    """None: trained from scratch, see `base`. Else a Hugging Face folder or hub id; the keys below are then its own."""
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    """Commit of the hub policy; needed when source is a hub id."""
     architecture: Literal["llama", "qwen3"] = "llama"
     """Whose decoder block is used."""
     hidden: Annotated[int, Field(ge=8)] = 64
@@ -91,7 +95,7 @@ class Policy(_Section):
 class Base(_Section):
     """Pre-training of the base policy on random traces, right in their arithmetic, mostly wrong in their result."""
 
-    steps: Count = 1200
+    steps: Count = 3000
     """Optimiser steps."""
     batch: Count = 64
     """Traces a step."""
@@ -106,6 +110,10 @@ class Base(_Section):
 class Line(_Section):
     """One line of training: a policy optimised from the base with verifiable rewards, kept every `segment` steps."""
 
+    engine: Literal["built_in", "verl"] = "built_in"
+    """What trains: built_in for small policies on few cores, verl for real sizes."""
+    gpus: Annotated[int, Field(ge=0)] = 0
+    """GPUs of a training job; changes no result."""
     algorithm: Literal["grpo", "ppo"] = "grpo"
     """Group-relative advantages, or a learned critic with generalised advantage estimation."""
     steps: Count = 300
@@ -126,7 +134,7 @@ class Line(_Section):
     """Of the training rollouts."""
     max_new_tokens: Count = 64
     """Longest completion in training, in tokens."""
-    learning_rate: Rate = 1e-4
+    learning_rate: Rate = 2e-4
     """AdamW, constant."""
     updates: Count = 1
     """Updates a step makes, each on its part of the problems."""
@@ -173,6 +181,10 @@ class Line(_Section):
 class Sampling(_Section):
     """Free sampling of every policy on the evaluation set."""
 
+    engine: Literal["built_in", "vllm"] = "built_in"
+    """What samples: built_in for small policies on few cores, vllm for real sizes."""
+    gpus: Annotated[int, Field(ge=0)] = 0
+    """GPUs of a sampling job; changes no result."""
     samples: Count = 320
     """Completions a problem."""
     temperature: Annotated[float, Field(gt=0, le=5)] = 0.7
@@ -215,7 +227,7 @@ class Settings(_Section):
     policy: Policy = Policy()
     base: Base = Base()
     lines: Annotated[dict[Name, Line], Field(min_length=1)] = {
-        "ppo": Line(algorithm="ppo", steps=275, late=275, prompts=512, samples=1, updates=2),
+        "ppo": Line(algorithm="ppo", steps=275, late=275, prompts=256, samples=1, updates=2),
         "grpo": Line(steps=450, late=450),
     }
     """Training lines by name; an overlay drops one with `name: null`."""
@@ -237,6 +249,12 @@ class Settings(_Section):
             raise ValueError(f"measures.pass_at: pass@k needs k ≤ sampling.samples ({limit}), not {beyond}")
         if self.sampling.lost <= self.sampling.samples:
             raise ValueError(f"sampling.lost ({self.sampling.lost}) must exceed sampling.samples")
+        self._fit_in_context()
+        return self
+
+    def _fit_in_context(self) -> None:
+        if self.policy.source is not None:
+            return  # its own config.json states its context
         longest = 2 * max(self.problems.operands) + 2
         for key, tokens in {
             "sampling.max_new_tokens": self.sampling.max_new_tokens,
@@ -245,7 +263,6 @@ class Settings(_Section):
             if tokens + longest > self.policy.context:
                 limit = self.policy.context
                 raise ValueError(f"{key} ({tokens}) and a prompt of {longest} tokens exceed policy.context ({limit})")
-        return self
 
 
 def merged(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:

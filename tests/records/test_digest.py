@@ -41,6 +41,7 @@ def replace(path, old, new):
         ("stages/plot.py", "twice(2)", "twice(3)", True),
         ("library/helper.py", "2 * x", "3 * x", True),
         ("library/deep.py", "ONE = 1", "ONE = 1.0", True),
+        ("library/__init__.py", "", "ONE = 2", True),
         ("library/unused.py", "TWO = 2", "TWO = 3", False),
         ("library/helper.py", "def twice(x):", "# why\ndef twice(x):", False),
         ("library/helper.py", "def twice(x):", 'def twice(x):\n    """Doubles."""', False),

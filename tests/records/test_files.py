@@ -1,4 +1,7 @@
 import errno
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -51,3 +54,39 @@ def test_a_file_in_place_of_the_folder_is_explained(tmp_path):
     (tmp_path / "results").write_text("a file")
     with pytest.raises(UserError, match=r"cannot write .*results"):
         write_text(tmp_path / "results" / "x.txt", "text")
+
+
+@pytest.fixture(scope="module")
+def dead_process():
+    """Id of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_leftovers_of_killed_writers_go_when_the_same_output_is_written_again(tmp_path, dead_process):
+    alive, other = os.getppid(), tmp_path / f".other.txt.writing-{dead_process}"
+    kept = {tmp_path / f".x.txt.writing-{alive}", tmp_path / ".x.txt.writing-note", other}
+    for path in (*kept, tmp_path / f".x.txt.writing-{dead_process}", tmp_path / f".x.txt.writing-{dead_process}.html"):
+        path.write_text("half")
+    write_text(tmp_path / "x.txt", "whole")
+    assert set(tmp_path.iterdir()) == {tmp_path / "x.txt", *kept}
+
+    left = tmp_path / f".policy [1].writing-{dead_process}"
+    left.mkdir()
+    (left / "model.safetensors").write_text("half")
+    with atomic_folder(tmp_path / "policy [1]") as aside:
+        (aside / "x").write_text("whole")
+    assert not left.exists()
+
+
+def test_a_link_to_a_shared_folder_is_replaced_not_what_it_leads_to(tmp_path):
+    shared, link = tmp_path / "cache", tmp_path / "policy"
+    shared.mkdir()
+    (shared / "model").write_text("shared")
+    link.symlink_to(shared)
+    with atomic_folder(link) as aside:
+        (aside / "model").write_text("own")
+    assert (shared / "model").read_text() == "shared"
+    assert (link / "model").read_text() == "own"
+    assert not link.is_symlink()

@@ -33,7 +33,7 @@ def parsed(dot: str) -> tuple[list[str], Edges]:
     return sorted(set(names.values())), sorted(edges)
 
 
-def split(names: Sequence[str], edges: Edges) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+def split(names: Sequence[str], edges: Edges) -> tuple[Edges, Edges]:
     """Edges that go on, and edges that lead back to a rule before them.
 
     Jobs never wait for themselves, but rules may: one that runs twice, on what was found the first time, is one box.

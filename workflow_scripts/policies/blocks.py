@@ -22,12 +22,13 @@ class Layout:
     """What a block needs to know of its B x L tokens besides their values.
 
     heads: attention heads. eps: of the norms. turns: complex64 [L, 2 heads, head_dim / 2], the rotation of queries and
-    keys at each position. mask: fp32 [L, L], 0 on and below the diagonal, −inf above.
+    keys at each position; turns_back: their conjugates. mask: fp32 [L, L], 0 on and below the diagonal, −inf above.
     """
 
     heads: int
     eps: float
     turns: Tensor
+    turns_back: Tensor
     mask: Tensor
 
 
@@ -62,7 +63,7 @@ class Normalise(torch.autograd.Function):
 def _turn(qkv: Tensor, layout: Layout, backward: bool = False) -> None:
     """Rotates the queries and keys of [B, L, 3 heads, d] in place, or back."""
     pairs = torch.view_as_complex(qkv.view(*qkv.shape[:3], -1, 2))
-    pairs[:, :, : 2 * layout.heads].mul_(layout.turns.conj() if backward else layout.turns)
+    pairs[:, :, : 2 * layout.heads].mul_(layout.turns_back if backward else layout.turns)
 
 
 def _attend(qkv: Tensor, layout: Layout) -> tuple[Tensor, Tensor]:

@@ -207,7 +207,8 @@ def _layout(a: Architecture, length: int) -> Layout:
     speeds = 1.0 / (a.rope_theta ** (torch.arange(0, a.head_dim, 2, dtype=torch.float32) / a.head_dim))
     angles = torch.outer(torch.arange(length, dtype=torch.float32), speeds)
     turns = torch.polar(torch.ones_like(angles), angles).unsqueeze(1).repeat(1, 2 * a.heads, 1)
-    return Layout(a.heads, a.eps, turns, torch.full((length, length), -math.inf).triu_(1))
+    turns_back = turns.conj().resolve_conj()
+    return Layout(a.heads, a.eps, turns, turns_back, torch.full((length, length), -math.inf).triu_(1))
 
 
 def logits(policy: Policy, tokens: Tensor) -> Tensor:

@@ -26,10 +26,10 @@ class Schedule:
     """How long and how fast. rate: peak learning rate. warmup: updates. clip: largest gradient norm.
 
     whole: learn the prompt's tokens too, not the completion's alone (measured: .29 against .32 nats a completion
-    token). The default, with batches of 64 texts, learns in one minute and a half what batches of 256 learn in five.
+    token). With batches of 64 texts the default reaches .26 in the time that 1,000 batches of 256 take to reach .34.
     """
 
-    steps: int = 1200
+    steps: int = 3000
     rate: float = 6e-3
     warmup: int = 20
     betas: tuple[float, float] = (0.9, 0.99)

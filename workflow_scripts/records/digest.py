@@ -45,11 +45,17 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def _with_packages(module: str) -> Iterator[str]:
+    """The module and the packages that it lies in: Python runs their `__init__` files too."""
+    parts = module.split(".")
+    yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+
+
 @cache
 def _read(file: Path) -> tuple[str, tuple[Path, ...]]:
     """Digest of one file, and the files of this package that it imports."""
     tree = ast.parse(file.read_text(), filename=str(file))
-    found = {_file_of(name) for name in _imported(tree)} - {None}
+    found = {_file_of(name) for module in _imported(tree) for name in _with_packages(module)} - {None}
     return blake2b(ast.dump(_without_docstrings(tree)).encode(), digest_size=16).hexdigest(), tuple(sorted(found))
 
 

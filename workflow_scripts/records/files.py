@@ -1,9 +1,13 @@
-"""Files that are whole or absent: written aside in the same folder, flushed to disk, renamed."""
+"""Files that are whole or absent: written aside in the same folder, flushed to disk, renamed.
+
+What a killed writer left aside is removed when the same output is written again.
+"""
 
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
 from workflow_scripts.records.errors import UserError
@@ -11,6 +15,32 @@ from workflow_scripts.records.errors import UserError
 
 def _aside(path: Path) -> Path:
     return path.with_name(f".{path.name}.writing-{os.getpid()}")
+
+
+def _is_alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # someone else's
+    return True
+
+
+def _sweep(path: Path) -> None:
+    """Removes what writers of `path` left that were killed."""
+    for left in path.parent.glob(f".{escape(path.name)}.writing-*"):
+        process = left.name.removeprefix(f".{path.name}.writing-").partition(".")[0]
+        if process.isdecimal() and not _is_alive(process):
+            _remove(left)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _explained(error: OSError, path: Path) -> UserError:
@@ -29,6 +59,7 @@ def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
     aside = _aside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
         yield aside
         with aside.open("rb+") as handle:
             os.fsync(handle.fileno())
@@ -36,8 +67,7 @@ def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
     except OSError as error:
         raise _explained(error, path) from error
     finally:
-        with suppress(OSError):
-            aside.unlink()
+        _remove(aside)
 
 
 @contextmanager
@@ -46,20 +76,23 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
     path = Path(path)
     aside = _aside(path)
     try:
-        shutil.rmtree(aside, ignore_errors=True)
+        _sweep(path)
+        _remove(aside)
         aside.mkdir(parents=True)
         yield aside
         for written in aside.rglob("*"):
             if written.is_file():
                 with written.open("rb+") as handle:
                     os.fsync(handle.fileno())
-        if path.exists():
+        if path.is_symlink():
+            path.unlink()  # a folder of a shared cache, which others use
+        elif path.exists():
             shutil.rmtree(path)
         aside.replace(path)
     except OSError as error:
         raise _explained(error, path) from error
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        _remove(aside)
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:

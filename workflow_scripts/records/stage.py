@@ -13,6 +13,7 @@ from typing import Any
 
 from workflow_scripts.records import manifests
 from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.usage import write_usage
 
 _NOT_IN_MANIFEST = ("code",)
 
@@ -34,22 +35,32 @@ def _fix_threads(count: int) -> None:
         os.environ[name] = str(count)
 
 
+def refuse_other_engines(engine: str) -> None:
+    """Raises UserError for an engine that this release plans (`snakemake -n`) but cannot run yet."""
+    if engine != "built_in":
+        raise UserError(f"engine {engine!r} is planned for but not part of this release; set engine: built_in")
+
+
 def run(main: Callable[..., None], snakemake: Any) -> None:
     """Runs a stage for a `script:` rule.
 
     The rule's first log file gets all output; a UserError is also shown on the terminal, as one line. Outputs named
-    `*manifest*` are written here, from the others. Torch and BLAS threads: the param `library_threads` (default 1).
+    `*manifest*` are written here, from the others; so is one named `benchmark`. Torch and BLAS threads: the param
+    `library_threads` (default 1).
     """
     terminal = os.dup(2)
     params = dict(snakemake.params.items())
     if snakemake.log:
         _log_to(snakemake.log[0])
     _fix_threads(int(params.get("library_threads", 1)))
-    outputs = {name: path for name, path in snakemake.output.items() if "manifest" not in name}
+    named = dict(snakemake.output.items())
+    outputs = {name: path for name, path in named.items() if "manifest" not in name and name != "benchmark"}
     try:
         main(snakemake.input, snakemake.output, snakemake.params, snakemake.wildcards)
         kept = {name: value for name, value in params.items() if name not in _NOT_IN_MANIFEST}
         manifests.write(list(outputs.values()), [*snakemake.input], kept)
+        if "benchmark" in named:
+            write_usage(named["benchmark"])
     except UserError as error:
         print(f"error: {error}", file=sys.stderr, flush=True)
         os.write(terminal, f"\n{snakemake.rule}: {error}\n\n".encode())

@@ -1,7 +1,7 @@
-"""Problem sets, generated or read: evaluation, depth (four numbers), tail and training, and what was removed from them.
+"""Problem sets, generated or read: evaluation, depth (four numbers), tail and training, and what was left out.
 
-A problem is (sorted numbers, target). No set holds a problem twice or one of a set before it, in this order: evaluation,
-depth, tail, training. Training problems are stored as verl rows, which trainers of every engine read.
+A problem is (sorted numbers, target). No set holds a problem twice or one of a set before it, in this order:
+evaluation, depth, tail, training. Training problems are stored as verl rows, which trainers of every engine read.
 """
 
 import pandas as pd

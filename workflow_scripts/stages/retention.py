@@ -19,7 +19,9 @@ _PAIR = ("early", "late")
 
 def _more(scores, solutions, openings):
     """PROBLEM_BREADTH of a further set of samples, empty where no problem was sampled."""
-    return breadth.breadth(scores, solutions, openings)[0] if len(scores) else pd.DataFrame(columns=breadth.PROBLEM_BREADTH.names)
+    if scores.empty:
+        return pd.DataFrame(columns=breadth.PROBLEM_BREADTH.names)
+    return breadth.breadth(scores, solutions, openings)[0]
 
 
 def main(input, output, params, wildcards):

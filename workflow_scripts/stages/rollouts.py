@@ -8,12 +8,13 @@ import pandas as pd
 from workflow_scripts.policies.sampling import Prompt, sample_policy
 from workflow_scripts.records import manifests
 from workflow_scripts.records.schemas import PROBLEMS, ROLLOUTS
-from workflow_scripts.records.stage import run
+from workflow_scripts.records.stage import refuse_other_engines, run
 from workflow_scripts.records.tables import read_table, write_table
 from workflow_scripts.tasks.countdown.text import think_prompt
 
 
 def main(input, output, params, wildcards):
+    refuse_other_engines(params.settings["engine"])
     manifests.check(input.policy)
     problems = read_table(input.problems, PROBLEMS)
     if params.get("group"):
@@ -29,7 +30,7 @@ def main(input, output, params, wildcards):
         policy=wildcards.policy,
         samples=range(first, last),
         study_seed=params.study_seed,
-        **params.settings,
+        **{key: value for key, value in params.settings.items() if key != "engine"},
     )
     write_table(rollouts, output.rollouts, ROLLOUTS)
 

@@ -15,7 +15,7 @@ from workflow_scripts.records import manifests, seeds
 from workflow_scripts.records.files import atomic_folder
 from workflow_scripts.records.progress import progress
 from workflow_scripts.records.schemas import TRAINING
-from workflow_scripts.records.stage import run
+from workflow_scripts.records.stage import refuse_other_engines, run
 from workflow_scripts.records.tables import write_table
 from workflow_scripts.tasks.countdown import problem_files
 from workflow_scripts.tasks.countdown.reward import compute_score
@@ -49,6 +49,7 @@ def line_settings(params, wildcards):
 
 
 def main(input, output, params, wildcards):
+    refuse_other_engines(params.settings["engine"])
     torch.set_num_threads(params.library_threads)
     for path in [input.base, input.problems, *([input.state] if params.first_step else [])]:
         manifests.check(path)

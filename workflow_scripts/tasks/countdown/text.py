@@ -14,7 +14,7 @@ import numpy as np
 
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.seeds import generator
-from workflow_scripts.tasks.countdown.expressions import Expression, parse
+from workflow_scripts.tasks.countdown.grammar import Expression, parse
 
 LARGEST = 100
 """Largest number that has a token; intermediate values of a text are whole and in 0…LARGEST."""

@@ -1,0 +1,29 @@
+"""Copies what the workflow measured into README.md: Table 1, claims, cost, figures. `make readme` runs it."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = {"table1": "tables/table1.md", "claims": "tables/scorecard.md", "cost": "tables/cost.md"}
+FIGURES = ("breadth", "trajectories")
+
+
+def main(results: Path) -> None:
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    for name, file in PARTS.items():
+        body = (results / file).read_text(encoding="utf-8")
+        body = re.sub(r"^# .*\n+", "", body).strip()
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
+        text, count = re.subn(pattern, lambda found, body=body: f"{found[1]}\n{body}\n\n{found[2]}", text, flags=re.S)
+        if count != 1:
+            sys.exit(f"README.md needs the markers <!-- {name} --> and <!-- /{name} --> once, they stand {count} times")
+    readme.write_text(text, encoding="utf-8")
+    for name in FIGURES:
+        shutil.copyfile(results / f"figures/{name}.png", Path(__file__).with_name(f"{name}.png"))
+    shutil.copyfile(results / "report/rule_graph.svg", Path(__file__).with_name("rule_graph.svg"))
+
+
+main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "results" / "laptop")
