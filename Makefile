@@ -17,13 +17,13 @@ test: env
 	@.venv/bin/python -m pytest
 
 check: env
-	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/snakefmt --check Snakefile rules && .venv/bin/snakemake --lint
+	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/snakefmt --check Snakefile rules workflow && .venv/bin/snakemake --lint
 
 readme: env
 	@.venv/bin/snakemake --quiet rules -- report && .venv/bin/python resources/readme/update.py
 
 format: env
-	@.venv/bin/ruff check --fix . ; .venv/bin/ruff format . ; .venv/bin/snakefmt Snakefile rules
+	@.venv/bin/ruff check --fix . ; .venv/bin/ruff format . ; .venv/bin/snakefmt Snakefile rules workflow
 
 benchmarks: env
 	@.venv/bin/python -m pytest tests/benchmarks --benchmark-only --benchmark-disable-gc

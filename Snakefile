@@ -13,6 +13,7 @@ configfile: str(ROOT / "config/config.yaml")
 
 
 settings = checked_settings(config)
+config.update(settings.model_dump(mode="json"))  # captions and the report read every key, defaults included
 
 
 pathvars:

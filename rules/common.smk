@@ -1,5 +1,6 @@
 # Functions that rules share. No rules here.
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -23,6 +24,16 @@ def checked_settings(config):
         return validated(config)
     except UserError as error:
         raise WorkflowError(str(error)) from None
+
+
+def shared_cache():
+    """Whether rules that clones have in common go through a cache: under --cache, since Snakemake warns of a plain True."""
+    place = os.environ.get("SNAKEMAKE_OUTPUT_CACHE", "")
+    if workflow.enable_cache and not Path(place or "none given").is_dir():
+        raise WorkflowError(
+            f"--cache needs a folder for the cache: set SNAKEMAKE_OUTPUT_CACHE to one that exists (now: {place or 'not set'})"
+        )
+    return workflow.enable_cache
 
 
 def either(words):

@@ -19,7 +19,7 @@ rule problem_sets:
         benchmark="<results>/benchmarks/problem_sets.tsv",
     log:
         "<results>/logs/problem_sets.log",
-    cache: workflow.enable_cache
+    cache: shared_cache()
     conda:
         "../envs/laptop.yaml"
     resources:
@@ -45,7 +45,7 @@ rule solutions:
         benchmark="<results>/benchmarks/solutions/{set}.tsv",
     log:
         "<results>/logs/solutions/{set}.log",
-    cache: workflow.enable_cache
+    cache: shared_cache()
     conda:
         "../envs/laptop.yaml"
     resources:

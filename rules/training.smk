@@ -15,7 +15,7 @@ if settings.policy.source is None:
             benchmark="<results>/benchmarks/base_policy.tsv",
         log:
             "<results>/logs/base_policy.log",
-        cache: workflow.enable_cache
+        cache: shared_cache()
         conda:
             "../envs/laptop.yaml"
         resources:

@@ -114,7 +114,9 @@ def test_editing_the_sampler_trains_nothing(edited):
 def test_a_new_objective_retrains_nothing(edited):
     new = edited.sources / "workflow_scripts/policies/objectives/preference.py"
     assert not new.exists()
-    new.write_text('"""An objective that no line uses yet."""\n\n\ndef loss(chosen, rejected):\n    return rejected - chosen\n')
+    new.write_text(
+        '"""An objective that no line uses yet."""\n\n\ndef loss(chosen, rejected):\n    return rejected - chosen\n'
+    )
     assert edited.jobs() == []
 
 
@@ -132,7 +134,7 @@ def test_more_steps_are_only_trained_and_measured_themselves(tiny, tmp_path):
     new = {f"grpo-s1-step{step}" for step in steps}
     for rule, name in (("rollouts", "policy"), ("scores", "sampled"), ("problem_breadth", "policy")):
         assert {job.wildcards[name] for job in jobs if job.rule == rule} == new, rule
-    every_step = {"summary", "table1", "breadth", "trajectories", "training_curves"}
+    every_step = {"summary", "table1", "breadth", "trajectories", "training_curves", "scorecard"}
     assert rules(jobs) == {"train_segment", "rollouts", "scores", "problem_breadth"} | every_step
 
 
