@@ -18,12 +18,13 @@ if settings.policy.source is None:
         cache: shared_cache()
         conda:
             "../envs/laptop.yaml"
+        threads: 2
         resources:
             mem_mb=3000,
             runtime=30,
         params:
             code=of_code("stages/base_policy.py"),
-            library_threads=1,
+            workers=2,
             seed=settings.seed,
             architecture=settings.policy.model_dump(),
             settings=settings.base.model_dump(),
@@ -78,7 +79,6 @@ rule train_segment:
         gpus=lambda wildcards: settings.lines[wildcards.line].gpus,
     params:
         code=of_code("stages/train_segment.py"),
-        library_threads=1,
         study_seed=settings.seed,
         first_step=previous_step,
         settings=line_settings,

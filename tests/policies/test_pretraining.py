@@ -60,3 +60,17 @@ def test_threads_are_left_alone():
     before = torch.get_num_threads()
     list(pretrain(new_policy(SMALL, 1), copying, Schedule(steps=1)))
     assert torch.get_num_threads() == before
+
+
+def test_workers_share_a_batch_and_change_only_rounding():
+    texts = [([5, 6, 7], [8, 9, 2]), ([5, 6], [7, 2]), ([9, 8, 7, 6, 5], [4, 3, 2]), ([4], [5, 6, 7, 8, 2])]
+
+    def trained(workers):
+        policy = new_policy(SMALL, 3)
+        rows = list(pretrain(policy, lambda step: texts, Schedule(steps=3, workers=workers)))
+        return policy.flat.clone(), [row["loss"] for row in rows]
+
+    one, two, again = trained(1), trained(2), trained(2)
+    assert torch.equal(two[0], again[0]) and two[1] == again[1]
+    torch.testing.assert_close(one[0], two[0], rtol=1e-4, atol=1e-5)
+    assert one[1] == pytest.approx(two[1], rel=1e-5)

@@ -7,11 +7,12 @@ gradients added up, which changes nothing but rounding and keeps everything in c
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import torch
 
-from workflow_scripts.policies.chunks import teacher_forced
+from workflow_scripts.policies.chunks import TOKENS, teacher_forced
 from workflow_scripts.policies.model import Policy, Weights
 from workflow_scripts.policies.objectives.sft import negative_log_likelihood
 from workflow_scripts.policies.optimiser import AdamW, cosine
@@ -26,7 +27,9 @@ class Schedule:
     """How long and how fast. rate: peak learning rate. warmup: updates. clip: largest gradient norm.
 
     whole: learn the prompt's tokens too, not the completion's alone (measured: .29 against .32 nats a completion
-    token). With batches of 64 texts the default reaches .26 in the time that 1,000 batches of 256 take to reach .34.
+    token). workers: parts of a batch worked on side by side, one thread each; that keeps cores busy where the threads
+    of one matrix product do not, since these are small. With batches of 64 texts the default reaches .26 in the CPU
+    time that 1,000 batches of 256 take to reach .34.
     """
 
     steps: int = 3000
@@ -36,6 +39,7 @@ class Schedule:
     decay: float = 0.0
     clip: float = 1.0
     whole: bool = True
+    workers: int = 1
 
 
 def pretrain(policy: Policy, batch: Callable[[int], Sequence[Text]], schedule: Schedule) -> Iterator[dict]:
@@ -46,19 +50,20 @@ def pretrain(policy: Policy, batch: Callable[[int], Sequence[Text]], schedule: S
     Raises UserError, naming the step, when the loss or the weights are no longer finite.
     """
     optimiser = AdamW(policy, betas=schedule.betas, decay=schedule.decay)
-    for index in range(schedule.steps):
-        began = time.perf_counter()
-        rate = schedule.rate * cosine(index, schedule.steps, warmup=schedule.warmup)
-        loss = _gradient(policy, batch(index), schedule.whole)
-        norm = optimiser.step(rate, schedule.clip)
-        check_finite(policy, loss, f"pre-training step {index + 1}")
-        yield {
-            "step": index + 1,
-            "loss": loss,
-            "rate": rate,
-            "grad_norm": norm,
-            "seconds": time.perf_counter() - began,
-        }
+    with ThreadPoolExecutor(schedule.workers) as workers:
+        for index in range(schedule.steps):
+            began = time.perf_counter()
+            rate = schedule.rate * cosine(index, schedule.steps, warmup=schedule.warmup)
+            loss = _gradient(policy, batch(index), schedule.whole, workers, schedule.workers)
+            norm = optimiser.step(rate, schedule.clip)
+            check_finite(policy, loss, f"pre-training step {index + 1}")
+            yield {
+                "step": index + 1,
+                "loss": loss,
+                "rate": rate,
+                "grad_norm": norm,
+                "seconds": time.perf_counter() - began,
+            }
 
 
 def mean_loss(policy: Policy, texts: Sequence[Text], whole: bool = False) -> float:
@@ -80,14 +85,28 @@ def check_finite(policy: Policy, loss: float, where: str) -> None:
         raise UserError(f"{where}: the {broken} is NaN or infinite; lower the learning rate and train again")
 
 
-def _gradient(policy: Policy, texts: Sequence[Text], whole: bool) -> float:
-    """Puts the gradient of the mean loss over all predicted tokens into `policy.grad`; returns that loss."""
+def _gradient(policy: Policy, texts: Sequence[Text], whole: bool, workers: ThreadPoolExecutor, count: int) -> float:
+    """Puts the gradient of the mean loss over all predicted tokens into `policy.grad`; returns that loss.
+
+    Each of the `count` workers has every count-th chunk and gathers its gradients apart; they are added up in the
+    workers' order, so that the sum does not depend on who is faster.
+    """
     policy.grad.zero_()
-    count = sum(len(completion) + (len(prompt) - 1 if whole else 0) for prompt, completion in texts)
-    weights, total = Weights(policy, trained=True), 0.0
-    for chunk in teacher_forced(texts, whole=whole):
-        loss = negative_log_likelihood(weights.predictions(chunk), chunk.targets).sum() / count
-        loss.backward()
-        total += float(loss.detach())
-    weights.backward()
-    return total
+    predicted = sum(len(completion) + (len(prompt) - 1 if whole else 0) for prompt, completion in texts)
+    tokens = sum(len(prompt) + len(completion) for prompt, completion in texts)
+    # Twice as many chunks as workers, since short and long ones alternate.
+    limit = TOKENS if count == 1 else min(TOKENS, -(-tokens // (2 * count)))
+    chunks = list(teacher_forced(texts, whole=whole, limit=limit))
+
+    def share(worker: int) -> tuple[Weights, float]:
+        weights, total = Weights(policy, trained=True), 0.0
+        for chunk in chunks[worker::count]:
+            loss = negative_log_likelihood(weights.predictions(chunk), chunk.targets).sum() / predicted
+            loss.backward()
+            total += float(loss.detach())
+        return weights, total
+
+    shares = list(workers.map(share, range(min(count, len(chunks)))))
+    for weights, _ in shares:
+        weights.backward()
+    return sum(total for _, total in shares)

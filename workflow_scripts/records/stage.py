@@ -1,4 +1,4 @@
-"""What every stage does around its work: log, threads, clear errors, manifests.
+"""What every stage does around its work: log, clear errors, manifests.
 
 A stage file ends with `run(main, snakemake)`; its `main(input, output, params, wildcards)` reads and writes files and
 calls the library.
@@ -29,12 +29,6 @@ def _log_to(path: str) -> None:
     os.close(handle)
 
 
-def _fix_threads(count: int) -> None:
-    """Threads belong to the rule, not to Snakemake: under `-c1` it would scale them, and with them the rounding."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = str(count)
-
-
 def refuse_other_engines(engine: str) -> None:
     """Raises UserError for an engine that this release plans (`snakemake -n`) but cannot run yet."""
     if engine != "built_in":
@@ -45,14 +39,12 @@ def run(main: Callable[..., None], snakemake: Any) -> None:
     """Runs a stage for a `script:` rule.
 
     The rule's first log file gets all output; a UserError is also shown on the terminal, as one line. Outputs named
-    `*manifest*` are written here, from the others; so is one named `benchmark`. Torch and BLAS threads: the param
-    `library_threads` (default 1).
+    `*manifest*` are written here, from the others; so is one named `benchmark`.
     """
     terminal = os.dup(2)
     params = dict(snakemake.params.items())
     if snakemake.log:
         _log_to(snakemake.log[0])
-    _fix_threads(int(params.get("library_threads", 1)))
     named = dict(snakemake.output.items())
     outputs = {name: path for name, path in named.items() if "manifest" not in name and name != "benchmark"}
     try:

@@ -17,7 +17,7 @@ from workflow_scripts.tasks.countdown.text import VOCABULARY, traces
 
 
 def main(input, output, params, wildcards):
-    torch.set_num_threads(params.library_threads)
+    torch.set_num_threads(1)  # fixed, since rounding follows it; Snakemake's threads scale with --cores
     excluded = set(problems.keys(read_table(input.problems, PROBLEMS)))
     sizes, settings = params.architecture, params.settings
     architecture = Architecture(
@@ -50,7 +50,7 @@ def main(input, output, params, wildcards):
             return [(tokenizer.encode_known(p), tokenizer.encode_known(c) + end) for p, c in texts]
 
         policy = new_policy(architecture, params.seed)
-        schedule = Schedule(steps=settings["steps"], rate=settings["learning_rate"])
+        schedule = Schedule(steps=settings["steps"], rate=settings["learning_rate"], workers=params.workers)
         with progress(total=schedule.steps, title="pre-training", unit="step") as bar:
             rows = []
             for row in pretrain(policy, batch, schedule):

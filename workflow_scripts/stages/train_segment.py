@@ -50,7 +50,7 @@ def line_settings(params, wildcards):
 
 def main(input, output, params, wildcards):
     refuse_other_engines(params.settings["engine"])
-    torch.set_num_threads(params.library_threads)
+    torch.set_num_threads(1)  # fixed, since rounding follows it; Snakemake's threads scale with --cores
     for path in [input.base, input.problems, *([input.state] if params.first_step else [])]:
         manifests.check(path)
     rows = problem_files.read_verl_rows(input.problems)
