@@ -37,6 +37,17 @@ include: "rules/measures.smk"
 include: "rules/figures.smk"
 
 
+checked_place(".")
+
+
+onstart:
+    checked_place(f"results/{settings.study}")
+
+
+onerror:
+    keep_to_be_done(workflow.dag, workflow.persistence)
+
+
 localrules:
     all,
 

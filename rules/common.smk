@@ -12,6 +12,8 @@ sys.path.insert(0, str(ROOT))
 
 from workflow_scripts.records.digest import of_code
 from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.failures import keep_to_be_done
+from workflow_scripts.records.files import require_writable
 from workflow_scripts.records.interpreter import hand_to_jobs
 from workflow_scripts.settings import validated
 
@@ -19,9 +21,19 @@ hand_to_jobs(ROOT)
 
 
 def checked_settings(config):
-    """The validated settings; a fault stops before anything is planned, with the key and a suggestion."""
+    """The validated settings; a fault stops before anything is planned, with the files, the key and a suggestion."""
     try:
-        return validated(config)
+        return validated(config, " over ".join(map(str, workflow.configfiles)) or "config")
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def checked_place(folder):
+    """Stops where nothing can be written to a folder that results or Snakemake's own records go to."""
+    if "--lint" in sys.argv:  # which writes nothing
+        return
+    try:
+        require_writable(folder)
     except UserError as error:
         raise WorkflowError(str(error)) from None
 

@@ -15,7 +15,7 @@ def main(results: Path) -> None:
     text = readme.read_text(encoding="utf-8")
     for name, file in PARTS.items():
         body = (results / file).read_text(encoding="utf-8")
-        body = re.sub(r"^# .*\n+", "", body).strip()
+        body = body.split("**How each verdict came about**")[0].strip()
         pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         text, count = re.subn(pattern, lambda found, body=body: f"{found[1]}\n{body}\n\n{found[2]}", text, flags=re.S)
         if count != 1:

@@ -29,7 +29,7 @@ def test_every_claim_is_a_row_with_value_interval_and_verdict(claims):
     assert list(rows) == list(claims["id"])
     assert "pass@1 .121 → .429; Cov@320 .467 → .268, −43 %" in rows["C02"]
     assert "| −0.230 [−0.270, −0.190] | **confirmed** |" in rows["C02"]
-    assert "| −1.030 [−1.100, +0.020] | **inconclusive** |" in rows["C04"]
+    assert "| −1.030 [−1.100, 0.020] | **inconclusive** |" in rows["C04"]
     assert "| – | **not run** |" in rows["C01"]
     assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
 

@@ -24,7 +24,7 @@ def _minus(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    return _minus(f"{value:+.3f}")
+    return _minus(f"{value:.3f}")
 
 
 def _measured(claim: pd.Series) -> str:

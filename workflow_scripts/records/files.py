@@ -3,7 +3,9 @@
 What a killed writer left aside is removed when the same output is written again.
 """
 
+import errno
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,6 +13,9 @@ from glob import escape
 from pathlib import Path
 
 from workflow_scripts.records.errors import UserError
+
+_WRITTEN_ASIDE = re.compile(r"\.([^/]+)\.writing-\d+(?=/)")
+"""A folder that is not in its place yet, within a path."""
 
 
 def _aside(path: Path) -> Path:
@@ -43,10 +48,30 @@ def _remove(path: Path) -> None:
             path.unlink()
 
 
-def _explained(error: OSError, path: Path) -> UserError:
-    reason = error.strerror or str(error)
-    hint = "free some space and run again" if error.errno == 28 else "check that the folder exists and may be written"
-    return UserError(f"cannot write {path}: {reason}; {hint}")
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error says that nothing more fits on the disk, or in the user's share of it."""
+    # Writers of other languages (safetensors) do not raise OSError.
+    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "No space left on device" in str(error)
+
+
+def explained(error: BaseException, path: str | os.PathLike) -> UserError:
+    """What to tell when `path` could not be written."""
+    path = _WRITTEN_ASIDE.sub(r"\1", os.fspath(path))
+    if is_full_disk(error):
+        return UserError(f"cannot write {path}: no space left on the disk; free some and run again")
+    reason = getattr(error, "strerror", None) or str(error)
+    return UserError(f"cannot write {path}: {reason}; check that its folder exists and may be written")
+
+
+def require_writable(folder: str | os.PathLike) -> None:
+    """Raises UserError, naming the folder, unless `folder` exists and may be written, or may be made."""
+    folder = Path(folder).absolute()
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise UserError(
+            f"{nearest} cannot be written, so no results can be made in it; change its permissions, or work in another "
+            "folder (snakemake --directory FOLDER)"
+        )
 
 
 @contextmanager
@@ -64,8 +89,10 @@ def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
         with aside.open("rb+") as handle:
             os.fsync(handle.fileno())
         aside.replace(path)
-    except OSError as error:
-        raise _explained(error, path) from error
+    except Exception as error:
+        if isinstance(error, OSError) or is_full_disk(error):
+            raise explained(error, path) from error
+        raise
     finally:
         _remove(aside)
 
@@ -89,8 +116,10 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
         elif path.exists():
             shutil.rmtree(path)
         aside.replace(path)
-    except OSError as error:
-        raise _explained(error, path) from error
+    except Exception as error:
+        if isinstance(error, OSError) or is_full_disk(error):
+            raise explained(error, path) from error
+        raise
     finally:
         _remove(aside)
 

@@ -8,11 +8,13 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.records import manifests
 from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.files import explained, is_full_disk
 from workflow_scripts.records.usage import write_usage
 
 _NOT_IN_MANIFEST = ("code",)
@@ -35,6 +37,13 @@ def refuse_other_engines(engine: str) -> None:
         raise UserError(f"engine {engine!r} is planned for but not part of this release; set engine: built_in")
 
 
+def _to_tell(error: BaseException, log: str) -> UserError | None:
+    """What the terminal shows of an error; None for a fault of ours, whose traceback is in the log."""
+    if isinstance(error, UserError):
+        return error
+    return explained(error, getattr(error, "filename", None) or log) if is_full_disk(error) else None
+
+
 def run(main: Callable[..., None], snakemake: Any) -> None:
     """Runs a stage for a `script:` rule.
 
@@ -43,21 +52,27 @@ def run(main: Callable[..., None], snakemake: Any) -> None:
     """
     terminal = os.dup(2)
     params = dict(snakemake.params.items())
-    if snakemake.log:
-        _log_to(snakemake.log[0])
+    log = snakemake.log[0] if snakemake.log else ""
     named = dict(snakemake.output.items())
     outputs = {name: path for name, path in named.items() if "manifest" not in name and name != "benchmark"}
     try:
+        if log:
+            _log_to(log)
         main(snakemake.input, snakemake.output, snakemake.params, snakemake.wildcards)
         kept = {name: value for name, value in params.items() if name not in _NOT_IN_MANIFEST}
         manifests.write(list(outputs.values()), [*snakemake.input], kept)
         if "benchmark" in named:
             write_usage(named["benchmark"])
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr, flush=True)
-        os.write(terminal, f"\n{snakemake.rule}: {error}\n\n".encode())
-        sys.exit(1)
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
+    except BaseException as error:
+        told = _to_tell(error, log)
+        if told:
+            os.write(terminal, f"\n{snakemake.rule}: {told}\n\n".encode())
+        with suppress(OSError):  # the log may lie on the disk that is full
+            if told:
+                print(f"error: {told}", file=sys.stderr)
+            else:
+                traceback.print_exc()
+            sys.stderr.flush()
+        if told:
+            sys.exit(1)
         raise

@@ -41,3 +41,9 @@ def read_table(path: str | os.PathLike, schema: pa.Schema, columns: list[str] | 
     if missing:
         raise UserError(f"{path} lacks the column(s) {', '.join(missing)}; {WAY_OUT}")
     return table.select(wanted).to_pandas()
+
+
+def read_csv(path: str | os.PathLike) -> pd.DataFrame:
+    """Reads a csv made by this workflow. Raises UserError, naming the file, where it disagrees with its manifest."""
+    manifests.check(path)
+    return pd.read_csv(path)

@@ -3,13 +3,11 @@
 Further sets of the same policy take sample numbers that no other set has, so that they are independent of it.
 """
 
-import pandas as pd
-
 from workflow_scripts.policies.sampling import Prompt, sample_policy
 from workflow_scripts.records import manifests
 from workflow_scripts.records.schemas import PROBLEMS, ROLLOUTS
 from workflow_scripts.records.stage import refuse_other_engines, run
-from workflow_scripts.records.tables import read_table, write_table
+from workflow_scripts.records.tables import read_csv, read_table, write_table
 from workflow_scripts.tasks.countdown.text import think_prompt
 
 
@@ -18,8 +16,7 @@ def main(input, output, params, wildcards):
     manifests.check(input.policy)
     problems = read_table(input.problems, PROBLEMS)
     if params.get("group"):
-        manifests.check(input.survivors)
-        survivors = pd.read_csv(input.survivors)
+        survivors = read_csv(input.survivors)
         wanted = survivors.loc[survivors["group"] == params.group, "problem_id"]
         problems = problems[problems["problem_id"].isin(wanted)]
     prompts = [Prompt(row.problem_id, think_prompt(row.numbers.tolist(), row.target)) for row in problems.itertuples()]

@@ -7,11 +7,12 @@ from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.verdicts import evaluate
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.stage import run
+from workflow_scripts.records.tables import read_csv
 
 
 def main(input, output, params, wildcards):
     # A claim is read on a kind of training; the first line of that kind stands for it.
-    contrasts = pd.concat([pd.read_csv(path) for path in (input.contrasts, *input.retention)], ignore_index=True)
+    contrasts = pd.concat([read_csv(path) for path in (input.contrasts, *input.retention)], ignore_index=True)
     points, frames = {}, []
     for line in params.lines:
         if line["algorithm"] not in points:

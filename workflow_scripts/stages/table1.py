@@ -3,15 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
 from workflow_scripts.figures import tables
 from workflow_scripts.measures.points import entry, shown_in_print
 from workflow_scripts.records.stage import run
+from workflow_scripts.records.tables import read_csv
 
 
 def main(input, output, params, wildcards):
-    summary = pd.read_csv(input.summary)
+    summary = read_csv(input.summary)
     every, shown = [("base", "base")], [("base", "base")]
     for line in params.lines:
         every += [(f"{line['name']} {step}", entry(line, step)) for step in line["steps"]]

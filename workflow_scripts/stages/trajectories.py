@@ -8,13 +8,13 @@ from workflow_scripts.measures.breadth import FORM_COUNTS, PROBLEM_BREADTH
 from workflow_scripts.measures.mass import mass_values
 from workflow_scripts.measures.points import entries_of, entry
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.tables import read_csv, read_table
 
 
 def main(input, output, params, wildcards):
     frame = pd.concat([read_table(path, PROBLEM_BREADTH) for path in input.problems], ignore_index=True)
     counts = pd.concat([read_table(path, FORM_COUNTS) for path in input.forms], ignore_index=True)
-    masses, summaries = mass_values(frame, counts, params.solution_set), [pd.read_csv(input.summary)]
+    masses, summaries = mass_values(frame, counts, params.solution_set), [read_csv(input.summary)]
     for line in params.lines:
         bootstrap = comparison.bootstrap_of(
             masses,
