@@ -16,6 +16,10 @@ reproduce: env
 test: env
 	@.venv/bin/python -m pytest
 
+# Whole runs: staleness, cores, the shared cache, kill -9, bad ground. About ten minutes on two idle cores.
+test-workflow: env
+	@.venv/bin/python -m pytest -m workflow tests/workflow
+
 check: env
 	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/snakefmt --check Snakefile rules workflow && .venv/bin/snakemake --lint
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from workflow_scripts.records.errors import UserError
-from workflow_scripts.records.files import atomic_file, atomic_folder, write_text
+from workflow_scripts.records.files import atomic_file, atomic_folder, is_full_disk, require_writable, write_text
 
 
 def leftovers(folder):
@@ -90,3 +90,29 @@ def test_a_link_to_a_shared_folder_is_replaced_not_what_it_leads_to(tmp_path):
     assert (shared / "model").read_text() == "shared"
     assert (link / "model").read_text() == "own"
     assert not link.is_symlink()
+
+
+@pytest.mark.parametrize("failing", [OSError(errno.ENOSPC, "No space left on device"), OSError(errno.EDQUOT, "Quota")])
+def test_what_full_means(failing):
+    assert is_full_disk(failing)
+    assert not is_full_disk(PermissionError(errno.EACCES, "Permission denied"))
+
+
+def test_a_writer_of_another_language_that_finds_the_disk_full_is_explained_too(tmp_path):
+    failing = RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)")
+    inside = r"cannot write .*/policy/model\.safetensors: no space left on device; free some"
+    with pytest.raises(UserError, match=inside), atomic_folder(tmp_path / "policy") as folder:  # noqa: SIM117
+        with atomic_file(folder / "model.safetensors"):
+            raise failing
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_named_whether_or_not_it_exists(tmp_path, monkeypatch):
+    require_writable(tmp_path / "results" / "laptop")
+    (tmp_path / "results").mkdir()
+    closed = tmp_path / "results"
+    monkeypatch.setattr(os, "access", lambda path, mode: path != closed)
+    require_writable(tmp_path)
+    for folder in (closed, closed / "laptop"):
+        with pytest.raises(UserError, match=r"results cannot be written.*--directory"):
+            require_writable(folder)

@@ -58,7 +58,7 @@ def explained(error: BaseException, path: str | os.PathLike) -> UserError:
     """What to tell when `path` could not be written."""
     path = _WRITTEN_ASIDE.sub(r"\1", os.fspath(path))
     if is_full_disk(error):
-        return UserError(f"cannot write {path}: no space left on the disk; free some and run again")
+        return UserError(f"cannot write {path}: no space left on device; free some space and run again")
     reason = getattr(error, "strerror", None) or str(error)
     return UserError(f"cannot write {path}: {reason}; check that its folder exists and may be written")
 
