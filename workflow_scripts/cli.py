@@ -123,7 +123,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         except (pa.ArrowInvalid, OSError) as error:
             raise UserError(f"{path} is not a readable parquet file: {error}") from error
         return
-    with path.open(encoding="utf-8", errors="replace") as lines:
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
@@ -154,13 +154,15 @@ def _unlock(arguments: argparse.Namespace) -> None:
 
 
 def _check_config(arguments: argparse.Namespace) -> None:
-    from workflow_scripts.settings import load
+    from workflow_scripts.settings import load, read_yaml
 
     settings = load(arguments.file)
     if arguments.json:
         print(settings.model_dump_json())
     else:
         print(f"{arguments.file} is valid: study {settings.study}, results in results/{settings.study}/")
+        if "study" not in read_yaml(arguments.file):
+            print(f"note: it names no study of its own, so a run changes results/{settings.study}/")
 
 
 def _print_schema(_arguments: argparse.Namespace) -> None:

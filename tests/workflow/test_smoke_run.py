@@ -106,7 +106,7 @@ def test_manifests_name_inputs_versions_and_settings(smoke):
     ("line", "message"),
     [
         ("lines.grpo.stepz=3", "lines.grpo.stepz: unknown key (did you mean 'steps'?)"),
-        ("sampling.top_p=3", "sampling.top_p: Input should be less than or equal to 1, not 3"),
+        ("sampling.top_p=3", "sampling.top_p: Input should be less than or equal to 1, not '3'"),
     ],
 )
 def test_a_wrong_config_stops_before_anything_is_planned(smoke, line, message):

@@ -61,7 +61,8 @@ def markdown(claims: pd.DataFrame, *, confidence: float = 0.95) -> str:
     lines += [
         "",
         "Measured is the first quantity of the claim's rule. Intervals are bootstrapped over problems, paired where "
-        "two policies are compared; those of proportions are exact binomial. Rules were fixed before the run.",
+        "two policies are compared; those of proportions are exact binomial, one-sided where none or all succeed. "
+        "Rules were fixed before the run.",
         "",
         "**How each verdict came about**",
         "",

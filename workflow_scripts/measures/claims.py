@@ -122,11 +122,11 @@ CLAIMS = (
                 "missing_reappeared",
                 kind="null",
                 margin=0.05,
-                words="the share of missing families that an independent half shows",
+                words="the share of missing entrances (openings of the think part) that an independent half shows",
             ),
         ),
         (),
-        "exact binomial interval over families",
+        "exact binomial interval over entrances",
     ),
 )
 """The claims about breadth."""

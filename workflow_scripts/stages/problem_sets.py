@@ -39,6 +39,21 @@ def _chosen(name, read, count, excluded):
     return kept.assign(split=name), [len(read), repeats, overlaps, len(kept)]
 
 
+def _check_range(kept, source, largest):
+    """Raises UserError, listing problems, where the text of the small policy cannot say a number or target."""
+    if largest is None:
+        return
+    said = [
+        max(*numbers, target) <= largest and target >= 0 for numbers, target in zip(kept["numbers"], kept["target"])
+    ]
+    unsaid = kept.loc[[not fit for fit in said], "problem_id"].tolist()
+    if unsaid:
+        raise UserError(
+            f"{source}: {len(unsaid)} problem(s) hold a number or target beyond 0…{largest}, which the small policy "
+            f"cannot read: {', '.join(unsaid[:20])}. Leave them out, or name a policy in policy.source"
+        )
+
+
 def main(input, output, params, wildcards):
     settings = params.settings
     given = {key: settings[key] and problem_files.read_problems(settings[key], revision=settings["revision"])
@@ -61,6 +76,7 @@ def main(input, output, params, wildcards):
             raise UserError(
                 f"{settings[key]}: {len(kept)} problem(s) are left for the {name} set, problems.{name} asks for {count}"
             )
+        _check_range(kept, settings[key], params.largest)
         rows.append([name, settings[key] or "generated", *counted])
         excluded |= set(problems.keys(kept))
         if name == "evaluation":

@@ -20,8 +20,9 @@ def main(input, output, params, wildcards):
         solved += solve_many(instances[start : start + _BATCH])
     unsolvable = [found.problem_id for found in solved if not found.solutions]
     if unsolvable:
+        named = ", ".join(unsolvable[:20]) + (" …" if len(unsolvable) > 20 else "")
         raise UserError(
-            f"{input.problems}: {len(unsolvable)} problem(s) have no solution, so no coverage; first: {unsolvable[0]}. "
+            f"{input.problems}: {len(unsolvable)} problem(s) have no solution, so no coverage: {named}. "
             "Leave them out of the problem file"
         )
     for name, path, schema in (("solutions", output.solutions, SOLUTIONS), ("openings", output.openings, OPENINGS)):

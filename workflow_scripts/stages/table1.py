@@ -34,7 +34,7 @@ def main(input, output, params, wildcards):
         confidence=params.confidence,
         notes=notes,
     )
-    printed = replace(table, rows=shown)
+    printed = replace(table, rows=shown, notes=(*table.notes, "Some of the kept steps; all are in table1.csv."))
     for path in (output.csv, output.md, output.tex):
         tables.write(table if Path(path).suffix == ".csv" else printed, [path])
 
