@@ -44,19 +44,7 @@ def data(curves: pd.DataFrame, points: Sequence[tuple[str, str, str]]) -> pd.Dat
 
 
 def _curve(axes: Axes, points: pd.DataFrame, colour: str, marker: str, dashes: object) -> None:
-    known = points.dropna(subset=["estimate"])
-    axes.fill_between(known["n"], known["low"], known["high"], color=colour, alpha=0.13, linewidth=0)
-    axes.plot(
-        known["n"],
-        known["estimate"],
-        color=colour,
-        marker=marker,
-        markersize=3,
-        markeredgecolor="white",
-        markeredgewidth=0.4,
-        markevery=2,
-        linestyle=dashes,
-    )
+    style.curve_with_band(axes, points, "n", colour=colour, marker=marker, dashes=dashes, alpha=0.13, every=2)
 
 
 def _powers(samples: int) -> list[int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -69,6 +70,37 @@ def new_figure(width: str = "column", height: float = 2.6) -> Figure:
     figure = Figure(figsize=(WIDTH[width], height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def curve_with_band(
+    axes: Axes,
+    points: pd.DataFrame,
+    along: str,
+    *,
+    colour: str,
+    marker: str,
+    dashes: object,
+    alpha: float,
+    every: int = 1,
+) -> None:
+    """A curve of `estimate` over the column `along`, its interval (`low`, `high`) as a band; points without one are
+    left out.
+
+    alpha: of the band. every: a marker at each so-manieth point.
+    """
+    known = points.dropna(subset=["estimate"])
+    axes.fill_between(known[along], known["low"], known["high"], color=colour, alpha=alpha, linewidth=0)
+    axes.plot(
+        known[along],
+        known["estimate"],
+        color=colour,
+        marker=marker,
+        markersize=3,
+        markeredgecolor="white",
+        markeredgewidth=0.4,
+        markevery=every,
+        linestyle=dashes,
+    )
 
 
 def save(figure: Figure, data: pd.DataFrame, paths: Iterable[str | os.PathLike]) -> None:

@@ -63,18 +63,7 @@ def data(summary: pd.DataFrame, lines: Mapping[str, Sequence[tuple[int, str]]]) 
 
 
 def _curve(axes: Axes, points: pd.DataFrame, colour: str, marker: str, dashes: object) -> None:
-    known = points.dropna(subset=["estimate"])
-    axes.fill_between(known["step"], known["low"], known["high"], color=colour, alpha=0.15, linewidth=0)
-    axes.plot(
-        known["step"],
-        known["estimate"],
-        color=colour,
-        marker=marker,
-        markersize=3,
-        markeredgecolor="white",
-        markeredgewidth=0.4,
-        linestyle=dashes,
-    )
+    style.curve_with_band(axes, points, "step", colour=colour, marker=marker, dashes=dashes, alpha=0.15)
 
 
 def _draw_panel(axes: Axes, panel: Panel, frame: pd.DataFrame, words: Mapping[str, object]) -> None:

@@ -75,20 +75,11 @@ def require_writable(folder: str | os.PathLike) -> None:
 
 
 @contextmanager
-def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
-    """Yields a path to write to; when the block ends well the file appears at `path`, else nothing does.
-
-    Raises UserError naming `path` when the disk is full or the folder cannot be written.
-    """
-    path = Path(path)
+def _written_aside(path: Path) -> Iterator[Path]:
+    """The place beside `path` to write to: gone afterwards, whatever happens; what cannot be written is explained."""
     aside = _aside(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
         yield aside
-        with aside.open("rb+") as handle:
-            os.fsync(handle.fileno())
-        aside.replace(path)
     except Exception as error:
         if isinstance(error, OSError) or is_full_disk(error):
             raise explained(error, path) from error
@@ -98,11 +89,26 @@ def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
 
 
 @contextmanager
+def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
+    """Yields a path to write to; when the block ends well the file appears at `path`, else nothing does.
+
+    Raises UserError naming `path` when the disk is full or the folder cannot be written.
+    """
+    path = Path(path)
+    with _written_aside(path) as aside:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        yield aside
+        with aside.open("rb+") as handle:
+            os.fsync(handle.fileno())
+        aside.replace(path)
+
+
+@contextmanager
 def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
     """As atomic_file, for a folder; a folder already at `path` is replaced."""
     path = Path(path)
-    aside = _aside(path)
-    try:
+    with _written_aside(path) as aside:
         _sweep(path)
         _remove(aside)
         aside.mkdir(parents=True)
@@ -116,12 +122,6 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
         elif path.exists():
             shutil.rmtree(path)
         aside.replace(path)
-    except Exception as error:
-        if isinstance(error, OSError) or is_full_disk(error):
-            raise explained(error, path) from error
-        raise
-    finally:
-        _remove(aside)
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
