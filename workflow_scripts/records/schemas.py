@@ -89,3 +89,37 @@ TRAINING = _schema(
     ),
 )
 """One row per training step."""
+
+CLAMPS = _schema(
+    problem_id=_text,
+    family=_text,  # the designated opening, `4*`
+    scaffold=_text,  # kind of text around the rung
+    scaffold_id=_count,  # which of the problem's scaffolds of that kind
+    rung=_text,  # what is given of the family
+    prefix=_text,  # scaffold and rung, what the policy is given after the prompt; empty for nothing
+    chance=_number,  # share of all writings with this opening that reach the target
+)
+"""One row per (problem, family, scaffold, rung). Rows with one (problem_id, prefix) share their rollouts."""
+
+LIKELIHOODS = _schema(
+    policy=_text,
+    problem_id=_text,
+    opening=_text,  # of the continuation
+    paper_form=_text,
+    menu=_flag,  # it stands for its opening
+    leaf=_flag,  # it stands for its paper leaf
+    continuation=_text,
+    entrance=_count,  # its first tokens, up to and with the operator of the first step
+    log_probs=pa.list_(pa.float32()),  # nats, of each token, the end token included
+)
+"""One row per solver-built continuation, teacher-forced after the prompt at temperature 1."""
+
+MASSES = _schema(
+    policy=_text,
+    problem_id=_text,
+    opening=_text,  # `4*`, or `outside` for all that opens otherwise
+    feasible=_flag,  # in the expressible menu
+    probability=_number,  # at temperature 1, all tokens: what training samples from
+    decoded=_number,  # under the temperature and nucleus of the study's sampling
+)
+"""Exact probability that a policy opens so, one row per pair of given number and operator, and one for the rest."""
