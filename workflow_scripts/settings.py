@@ -216,6 +216,36 @@ class Measures(_Section):
     """Of claims that something does not move: confirmed when the interval lies inside ± the margin (a share)."""
 
 
+class Clamps(_Section):
+    """Forced beginnings: how a policy goes on from a beginning that it is given."""
+
+    continuations: Count = 16
+    """Completions of each prefix."""
+    families: Count = 2
+    """Entrances a problem on the ladder: those with the most solutions."""
+    scaffolds: Count = 2
+    """The policy's own failed attempts a problem into which entrances are spliced."""
+    run_cuts: Count = 4
+    """Prefixes cut from successful runs a problem: what the leak screen must find."""
+    tail_cells: Count = 300
+    """Entrances of the tail pool, of probability 0 late in training, that are clamped at every kept step."""
+    permutations: Count = 200
+    """Of the leak screen."""
+    leak: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """Scaffolds whose permutation test gives a smaller p are left out."""
+    max_new_tokens: Count = 64
+    """Longest continuation, in tokens."""
+
+
+class Instance(_Section):
+    """The instance of Figure 1."""
+
+    numbers: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=6)] = [4, 5, 7, 9]
+    """Numbers given."""
+    target: int = 24
+    """What they are to make."""
+
+
 class Settings(_Section):
     """One study: what `results/<study>/` is made from."""
 
@@ -233,6 +263,8 @@ class Settings(_Section):
     """Training lines by name; an overlay drops one with `name: null`."""
     sampling: Sampling = Sampling()
     measures: Measures = Measures()
+    clamps: Clamps = Clamps()
+    instance: Instance = Instance()
 
     @model_validator(mode="before")
     @classmethod

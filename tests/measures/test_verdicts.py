@@ -5,7 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from workflow_scripts.measures.claims import CLAIMS, Claim, Part
+from workflow_scripts.measures.claims import Claim, Part
+from workflow_scripts.measures.paper_claims import CLAIMS
 from workflow_scripts.measures.verdicts import COLUMNS, combined, evaluate, verdict
 from workflow_scripts.records.errors import UserError
 
@@ -119,13 +120,22 @@ def test_a_quantity_given_twice_is_refused():
 
 
 def test_rows_are_complete():
-    assert [claim.id for claim in CLAIMS] == [f"C{i:02}" for i in range(1, 9)]
+    assert [claim.id for claim in CLAIMS] == [f"C{i:02}" for i in (*range(1, 18), 33)]
     for claim in CLAIMS:
-        assert claim.statement and claim.paper
+        assert claim.statement and claim.paper and claim.computed_by
         assert all(part.kind == "directional" or part.margin > 0 for part in claim.parts)
 
 
 def test_a_claim_of_ones_own():
-    claim = Claim("X1", "tokens grow", "", "grpo", (Part("tokens"),))
+    claim = Claim("X1", "tokens grow", "", "grpo", "summary", (Part("tokens"),))
     row = evaluate(_estimands(("grpo", "tokens", 10, 20, 8, 12)), claims=[claim]).iloc[0]
     assert (row["id"], row["verdict"]) == ("X1", "confirmed")
+
+
+def test_a_part_may_be_read_on_another_line():
+    claim = Claim("X1", "tokens grow", "", "ppo", "summary", (Part("tokens"), Part("tokens", line="grpo")))
+    rows = _estimands(("ppo", "tokens", 10, 20, 8, 12), ("grpo", "tokens", 10, 8, -3, -1))
+    row = evaluate(rows, claims=[claim]).iloc[0]
+    assert (row["verdict"], row["measured"], row["computed_by"]) == ("refuted", 10, "summary")
+    assert "grpo tokens -2.000 [-3.000, -1.000] (10.000 → 8.000, -20 %; 150 problems): refuted" in row["note"]
+    assert "of line grpo" in row["rule"]

@@ -68,7 +68,10 @@ def markdown(claims: pd.DataFrame, *, confidence: float = 0.95) -> str:
         "",
     ]
     for _, claim in claims.iterrows():
-        lines.append(f"* **{claim['id']}, {claim['verdict']}.** Rule: {claim['rule']}. Here: {_minus(claim['note'])}.")
+        lines.append(
+            f"* **{claim['id']}, {claim['verdict']}.** Rule: {claim['rule']}. "
+            f"Here: {_minus(claim['note'])}. Computed by `{claim['computed_by']}`."
+        )
     return "\n".join(lines) + "\n"
 
 

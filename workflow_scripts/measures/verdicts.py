@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workflow_scripts.measures.claims import CLAIMS, Claim, Part
+from workflow_scripts.measures.claims import Claim, Part
+from workflow_scripts.measures.paper_claims import CLAIMS
 from workflow_scripts.records.errors import UserError
 
 CONFIRMED, REFUTED, INCONCLUSIVE, NOT_RUN = "confirmed", "refuted", "inconclusive", "not run"
 
-COLUMNS = ("id", "statement", "paper", "measured", "low", "high", "verdict", "rule", "note")
+COLUMNS = ("id", "statement", "paper", "measured", "low", "high", "verdict", "rule", "computed_by", "note")
 """Of claims.csv."""
 
 ESTIMANDS = ("line", "before", "after", "measure", "start", "end", "estimate", "low", "high", "problems")
@@ -77,13 +78,17 @@ def _evaluated(
     parts = [
         part if part.kind == "directional" or margin is None else replace(part, margin=margin) for part in claim.parts
     ]
-    rows = [_row(estimands, claim.line, part.measure, part.before, part.after) for part in parts]
+    rows = [_row(estimands, part.line or claim.line, part.measure, part.before, part.after) for part in parts]
     verdicts = [
         NOT_RUN if row is None else verdict(part.kind, row["low"], row["high"], sign=part.sign, margin=part.margin)
         for part, row in zip(parts, rows, strict=True)
     ]
     first = {"estimate": math.nan, "low": math.nan, "high": math.nan} if rows[0] is None else rows[0]
-    notes = [f"{_in_words(row)}: {found}" for row, found in zip(rows, verdicts, strict=True) if row is not None]
+    notes = [
+        f"{f'{part.line} ' if part.line else ''}{_in_words(row)}: {found}"
+        for part, row, found in zip(parts, rows, verdicts, strict=True)
+        if row is not None
+    ]
     for measure in claim.beside:
         row = _row(estimands, claim.line, measure, parts[0].before, parts[0].after)
         notes += [f"beside it {_in_words(row)}"] if row is not None and row["problems"] else []
@@ -102,6 +107,7 @@ def _evaluated(
         "high": first["high"],
         "verdict": combined(verdicts),
         "rule": _rule(parts, confidence),
+        "computed_by": claim.computed_by,
         "note": "; ".join(notes) if notes else f"not measured in this study (line {claim.line})",
     }
 

@@ -1,0 +1,90 @@
+"""The claims about breadth: what is lost, and whether it is."""
+
+from workflow_scripts.measures.claims import Claim, Part
+
+BREADTH = (
+    Claim(
+        "C01",
+        "PPO raises precision and narrows breadth",
+        "pass@1 base .001, step 50 .051, step 150 .323; Cov@320 .337 (50) → .111 (275), −67 %",
+        "ppo",
+        "summary",
+        (Part("coverage_paper", sign=-1), Part("pass@1", sign=1)),
+        ("coverage_formula",),
+    ),
+    Claim(
+        "C02",
+        "GRPO raises precision and narrows breadth",
+        "pass@1 .121 → .429; Cov@320 .467 → .268, −43 %",
+        "grpo",
+        "summary",
+        (Part("coverage_paper", sign=-1), Part("pass@1", sign=1)),
+        ("coverage_formula",),
+    ),
+    Claim(
+        "C03",
+        "Answers use fewer entrance families",
+        "GRPO family coverage .932 → .571",
+        "grpo",
+        "summary",
+        (Part("family_coverage", sign=-1),),
+        ("family_coverage_all", "opening_coverage", "opening_coverage_all"),
+        "families of valid answers decide; _all counts invalid answers too, as the paper's code does",
+    ),
+    Claim(
+        "C04",
+        "Entrance entropy falls",
+        "GRPO 1.585 → .760 nats",
+        "grpo",
+        "summary",
+        (Part("entropy_think", sign=-1),),
+        ("entropy_answer", "entropy_think_correct"),
+    ),
+    Claim(
+        "C05",
+        "Breadth falls on problems solved at both ends: it is no forgetting of hard problems",
+        "58 such problems: coverage .564 → .286",
+        "ppo",
+        "retention",
+        (Part("coverage_paper_survivors", sign=-1),),
+        ("coverage_formula_survivors",),
+    ),
+    Claim(
+        "C06",
+        "Solutions turn over faster than problems",
+        "31 % of early leaves seen late; 64 % of problems kept",
+        "ppo",
+        "retention",
+        (Part("retention_gap", sign=-1, words="leaf retention − problem retention"),),
+        (),
+        "leaves cannot be kept more often than their problem is, so the size of the gap tells more than its sign",
+    ),
+    Claim(
+        "C07",
+        "Lost problems stay lost under more sampling",
+        "33 problems, none recovered at 2,048 samples",
+        "ppo",
+        "retention",
+        (Part("lost_recovered", kind="null", margin=0.1, words="the share of lost problems that more samples solve"),),
+        ("lost_format_rate",),
+        "exact binomial interval over problems: a bootstrap of zeros would have no width",
+    ),
+    Claim(
+        "C08",
+        "Zero access is real, not sampling noise",
+        "336 of 337 missing families missing again in an independent 512-sample half; bound .0058",
+        "ppo",
+        "retention",
+        (
+            Part(
+                "missing_reappeared",
+                kind="null",
+                margin=0.05,
+                words="the share of missing entrances (openings of the think part) that an independent half shows",
+            ),
+        ),
+        (),
+        "exact binomial interval over entrances",
+    ),
+)
+"""C01–C08."""
