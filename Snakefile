@@ -24,7 +24,8 @@ wildcard_constraints:
     policy=either(policy_ids(settings)),
     set="evaluation|depth|tail",
     further="lost|halves",
-    sampled=rf"({either(policy_ids(settings))})(\.(lost|halves))?",
+    clamped="entrances|ladder|depth",
+    sampled=rf"({either(policy_ids(settings))})(\.(lost|halves|entrances|ladder|depth))?",
     line=either(settings.lines),
     seed=r"\d+",
     step=r"\d+",
@@ -34,6 +35,10 @@ include: "rules/problems.smk"
 include: "rules/training.smk"
 include: "rules/sampling.smk"
 include: "rules/measures.smk"
+include: "rules/clamps.smk"
+include: "rules/location.smk"
+include: "rules/location_figures.smk"
+include: "rules/scorecard.smk"
 include: "rules/figures.smk"
 
 
@@ -56,13 +61,7 @@ rule all:
     """The paper: every table, figure and claim of the study."""
     default_target: True
     input:
-        rules.table1.output,
-        rules.breadth.output,
-        rules.scorecard.output,
-        rules.training_curves.output,
-        rules.trajectories.output,
-        rules.coverage_curve.output,
-        expand(rules.solutions.output.solutions, set=["depth", "tail"]),
+        [rule.output for rule in shown_rules(rules)],
 
 
 include: "rules/report.smk"

@@ -136,9 +136,7 @@ def late_policies(wildcards, pattern):
 
 def ends_of_line(wildcards, pattern):
     """`pattern` with the base and with the early and late policies of every seed of the wildcards' line."""
-    line = settings.lines[wildcards.line]
-    ends = [checkpoint_id(wildcards.line, seed, step) for step in (line.early, line.late) for seed in line.seeds]
-    return [pattern.format(policy=policy) for policy in ("base", *ends)]
+    return [pattern.format(policy=policy) for policy in ends_in_order(ends_row(wildcards.line))]
 
 
 def survivors_of_policy(wildcards):
@@ -155,3 +153,121 @@ def further_samples(sampling):
         "lost": [sampling.samples, sampling.lost],
         "halves": [sampling.lost, sampling.lost + 2 * sampling.halves],
     }
+
+
+def line_row(name):
+    """The plain row of one line."""
+    return next(row for row in line_rows(settings) if row["name"] == name)
+
+
+def ends_row(name):
+    """The plain row of one line without the steps between early and late."""
+    return next(row for row in line_ends(settings) if row["name"] == name)
+
+
+def policies_of(wildcards, pattern):
+    """`pattern` with the base and every kept policy of the wildcards' line."""
+    line = line_row(wildcards.line)
+    kept = [policy for step in line["steps"] for policy in line["policies"][str(step)]]
+    return [pattern.format(policy=policy) for policy in ("base", *kept)]
+
+
+def trained_ends(wildcards, pattern):
+    """`pattern` with the early and late policies of every seed of the wildcards' line."""
+    return ends_of_line(wildcards, pattern)[1:]
+
+
+def clamps_of_line(wildcards, clamped):
+    """The clamps of one set of every seed of the wildcards' line."""
+    seeds = settings.lines[wildcards.line].seeds
+    return [f"results/{settings.study}/clamps/{wildcards.line}-s{seed}.{clamped}.parquet" for seed in seeds]
+
+
+def clamps_of_set(wildcards):
+    """What a policy is clamped to: the menu and its line's tail cells, its line's ladder, or the depth set."""
+    row = next(row for row in policy_rows(settings) if row["policy"] == wildcards.policy)
+    folder = f"results/{settings.study}/clamps"
+    if wildcards.clamped == "depth":
+        return [f"{folder}/depth.parquet"]
+    of_line = f"{folder}/{row['line']}-s{row['seed']}"
+    if wildcards.clamped == "entrances":
+        return [f"{folder}/menu.parquet", *([f"{of_line}.tail.parquet"] if row["line"] else [])]
+    if not row["line"]:
+        raise WorkflowError(f"the ladder is climbed by trained policies, not by {wildcards.policy}")
+    return [f"{of_line}.ladder.parquet"]
+
+
+def problem_sets_of(clamped):
+    """Problem sets that clamped samples belong to."""
+    sets = {"entrances": ["evaluation", "tail"], "depth": ["depth"]}.get(clamped, ["evaluation"])
+    return [f"results/{settings.study}/problems/{name}.parquet" for name in sets]
+
+
+def problems_clamped(wildcards):
+    """Problems of one set of clamps."""
+    return problem_sets_of(wildcards.clamped)
+
+
+def problems_sampled(wildcards):
+    """Problems that scored samples belong to."""
+    return problem_sets_of(wildcards.sampled.partition(".")[2])
+
+
+def statistics(settings):
+    """Params of the bootstrap, the same in every rule that needs intervals."""
+    measures = settings.measures
+    return {"seed": settings.seed, "draws": measures.bootstrap, "confidence": measures.confidence}
+
+
+def caption_of(name):
+    """Path of a caption, seen from a rule file."""
+    return f"../resources/captions/{name}.rst"
+
+
+def figure_files(name, label):
+    """Outputs of a figure: pdf, png, svg and the data behind it as csv; svg and csv go into the report."""
+    shown = {
+        ending: report(
+            f"<results>/figures/{name}.{ending}",
+            caption=caption_of(name),
+            category="Figures",
+            labels={"result": f"{label}{' (csv)' if ending == 'csv' else ''}"},
+        )
+        for ending in ("svg", "csv")
+    }
+    plain = {ending: f"<results>/figures/{name}.{ending}" for ending in ("pdf", "png")}
+    return plain | shown | {"manifest": f"<results>/figures/{name}.manifest.json"}
+
+
+def table_files(name, label):
+    """Outputs of a table: csv, Markdown, LaTeX; the csv goes into the report, the Markdown becomes a page of it."""
+    shown = report(
+        f"<results>/tables/{name}.csv",
+        caption=caption_of(name),
+        category="Tables",
+        labels={"result": f"{label} (csv)"},
+    )
+    plain = {ending: f"<results>/tables/{name}.{ending}" for ending in ("md", "tex")}
+    return {"csv": shown} | plain | {"manifest": f"<results>/tables/{name}.manifest.json"}
+
+
+def room_for_prefix(settings):
+    """Words that prompt and prefix may have so that a whole continuation still fits; None where the policy is not ours."""
+    return None if settings.policy.source else settings.policy.context - settings.clamps.max_new_tokens
+
+
+def ends_in_order(line):
+    """The base and the early and late policies of a line's row, in the order of measures.points.points_of."""
+    return ["base", *(policy for end in ("early", "late") for policy in line["policies"][str(line[end])])]
+
+
+def end_policies(settings):
+    """The base and the early and late policies of every line and seed."""
+    return list(dict.fromkeys(policy for line in line_ends(settings) for policy in ends_in_order(line)))
+
+
+def shown_rules(rules):
+    """The rules that make tables and figures, in the order of the report."""
+    names = ["table1", "breadth", "trajectories", "coverage_curve", "table2", "token_costs", "calibration", "table3"]
+    names += ["clamp_ladder", "figure1", "figure2", "recoverability_curve", "theory_test", "depth_curve"]
+    return [getattr(rules, name) for name in (*names, "scorecard", "training_curves")]

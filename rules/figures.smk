@@ -112,17 +112,11 @@ rule trajectories:
         "../workflow_scripts/stages/trajectories.py"
 
 
-END_POLICIES = [
-    "base",
-    *(name for line in line_rows(settings) for end in ("early", "late") for name in line["policies"][str(line[end])]),
-]
-
-
 rule coverage_curve:
     """Figure: coverage and pass@k against the number of samples, for base, early and late of each line."""
     input:
-        problems=expand("<results>/measures/problems/{policy}.parquet", policy=END_POLICIES),
-        forms=expand("<results>/measures/forms/{policy}.parquet", policy=END_POLICIES),
+        problems=expand("<results>/measures/problems/{policy}.parquet", policy=end_policies(settings)),
+        forms=expand("<results>/measures/forms/{policy}.parquet", policy=end_policies(settings)),
     output:
         pdf="<results>/figures/coverage_curve.pdf",
         png="<results>/figures/coverage_curve.png",

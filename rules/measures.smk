@@ -1,5 +1,5 @@
 # Numbers from scores.
-# Needs: scores/, solutions/, training/. Makes: measures/ (per policy and over all), tables/claims.*, tables/training_curves.csv.
+# Needs: scores/, solutions/, training/. Makes: measures/ (per policy and over all), tables/training_curves.csv.
 
 
 rule problem_breadth:
@@ -91,37 +91,6 @@ rule retention:
         confidence=settings.measures.confidence,
     script:
         "../workflow_scripts/stages/retention.py"
-
-
-rule scorecard:
-    """The paper's claims with computed verdicts."""
-    input:
-        contrasts=rules.summary.output.contrasts,
-        retention=expand("<results>/measures/retention/{line}.csv", line=settings.lines),
-    output:
-        claims=report(
-            "<results>/tables/claims.csv",
-            caption="../resources/captions/scorecard.rst",
-            category="Claims",
-            labels={"result": "scorecard (csv)"},
-        ),
-        page="<results>/tables/scorecard.md",
-        manifest="<results>/tables/claims.manifest.json",
-        page_manifest="<results>/tables/scorecard.manifest.json",
-    log:
-        "<results>/logs/scorecard.log",
-    conda:
-        "../envs/laptop.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        code=of_code("stages/scorecard.py"),
-        lines=line_ends(settings),
-        margins=settings.measures.margins,
-        confidence=settings.measures.confidence,
-    script:
-        "../workflow_scripts/stages/scorecard.py"
 
 
 rule training_curves:

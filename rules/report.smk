@@ -73,16 +73,15 @@ rule pages:
     """Tables, settings and versions as pages to read in the report."""
     input:
         table1=rules.table1.output.md,
+        table2=rules.table2.output.md,
+        table3=rules.table3.output.md,
         scorecard=rules.scorecard.output.page,
         cost=rules.cost.output.md,
         origins=[
-            rules.table1.output.manifest,
-            rules.breadth.output.manifest,
-            rules.trajectories.output.manifest,
-            rules.coverage_curve.output.manifest,
-            rules.scorecard.output.manifest,
-            rules.training_curves.output.manifest,
-            rules.cost.output.manifest,
+            output
+            for rule in [*shown_rules(rules), rules.cost]
+            for output in rule.output
+            if str(output).endswith("manifest.json")
         ],
     output:
         table1=report(
@@ -90,6 +89,18 @@ rule pages:
             caption="../resources/captions/table1.rst",
             category="Tables",
             labels={"result": "Table 1: precision and breadth"},
+        ),
+        table2=report(
+            "<results>/report/table2.html",
+            caption="../resources/captions/table2.rst",
+            category="Tables",
+            labels={"result": "Table 2: cost of entrance and execution"},
+        ),
+        table3=report(
+            "<results>/report/table3.html",
+            caption="../resources/captions/table3.rst",
+            category="Tables",
+            labels={"result": "Table 3: the clamp ladder"},
         ),
         scorecard=report(
             "<results>/report/scorecard.html",
@@ -110,6 +121,8 @@ rule pages:
             labels={"result": "settings and versions"},
         ),
         table1_manifest="<results>/report/table1.manifest.json",
+        table2_manifest="<results>/report/table2.manifest.json",
+        table3_manifest="<results>/report/table3.manifest.json",
         scorecard_manifest="<results>/report/scorecard.manifest.json",
         cost_manifest="<results>/report/cost.manifest.json",
         study_manifest="<results>/report/study.manifest.json",
@@ -123,7 +136,7 @@ rule pages:
     params:
         code=of_code("stages/pages.py"),
         config=settings.model_dump(),
-        tables={"table1": "Table 1", "scorecard": "Scorecard", "cost": "Cost"},
+        tables={"table1": "Table 1", "table2": "Table 2", "table3": "Table 3", "scorecard": "Scorecard", "cost": "Cost"},
     script:
         "../workflow_scripts/stages/pages.py"
 

@@ -88,7 +88,7 @@ rule scores:
     """Verdict, canonical forms and openings of every sample."""
     input:
         rollouts="<results>/rollouts/{sampled}.parquet",
-        problems=rules.problem_sets.output.evaluation,
+        problems=problems_sampled,
     output:
         scores="<results>/scores/{sampled}.parquet",
         manifest="<results>/scores/{sampled}.manifest.json",

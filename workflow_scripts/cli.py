@@ -42,6 +42,18 @@ def _parser() -> argparse.ArgumentParser:
     solve.add_argument("--target", type=int, required=True, help="the value to reach")
     solve.add_argument("--json", action="store_true", help="one JSON object instead of text")
 
+    diagram = _command(
+        commands,
+        "diagram",
+        "Draws a Countdown instance from its numbers through its openings to its solutions: pdf, png, svg, csv.",
+        "entrances diagram 4 5 7 9 --target 24 --out drawings",
+        _diagram,
+    )
+    diagram.add_argument("numbers", nargs="+", type=int, help="the numbers, each used exactly once")
+    diagram.add_argument("--target", type=int, required=True, help="the value to reach")
+    diagram.add_argument("--out", type=Path, default=Path(), help="folder for the files (default: this one)")
+    diagram.add_argument("--json", action="store_true", help="the files' paths as JSON")
+
     judge = commands.add_parser("judge", help="Judge answers or completions from a file.")
     tasks = judge.add_subparsers(required=True, metavar="TASK")
     countdown = _command(
@@ -107,6 +119,13 @@ def _solve(arguments: argparse.Namespace) -> None:
             if row["family"] == family:
                 note = "" if row["expressible"] else "not expressible in the laptop text"
                 print(f"  {row['rendering']:<32} {note}".rstrip())
+
+
+def _diagram(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.figures.entrance_diagram import draw_instance
+
+    paths = [str(path) for path in draw_instance(arguments.numbers, arguments.target, arguments.out)]
+    print(json.dumps(paths) if arguments.json else "\n".join(paths))
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -231,8 +231,6 @@ class Clamps(_Section):
     """Entrances of the tail pool, of probability 0 late in training, that are clamped at every kept step."""
     permutations: Count = 200
     """Of the leak screen."""
-    leak: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    """Scaffolds whose permutation test gives a smaller p are left out."""
     max_new_tokens: Count = 64
     """Longest continuation, in tokens."""
 

@@ -26,9 +26,14 @@ def test_it_loads_nothing_from_elsewhere(report):
 
 def test_every_table_figure_and_claim_is_inside(results):
     names = {path.removeprefix("results/smoke/") for path in results}
-    figures = {f"figures/{name}.svg" for name in ("breadth", "trajectories", "coverage_curve")}
-    pages = {f"report/{name}.html" for name in ("table1", "scorecard", "cost", "study")}
-    tables = {f"tables/{name}.csv" for name in ("table1", "claims", "cost", "training_curves")}
+    drawn = (
+        "breadth", "trajectories", "coverage_curve", "figure1", "figure2", "token_costs", "calibration",
+        "clamp_ladder", "recoverability", "theory", "depth",
+    )  # fmt: skip
+    figures = {f"figures/{name}.svg" for name in drawn}
+    numbered = ("table1", "table2", "table3")
+    pages = {f"report/{name}.html" for name in (*numbered, "scorecard", "cost", "study")}
+    tables = {f"tables/{name}.csv" for name in (*numbered, "claims", "cost", "training_curves")}
     assert figures | pages | tables | {"report/rule_graph.svg"} <= names
     assert all(result["data_uri"].startswith("data:") for result in results.values())
 

@@ -48,6 +48,17 @@ class Table:
         return found.iloc[0]
 
 
+def stacked(title: str, parts: Sequence[tuple[str, Table]]) -> Table:
+    """Tables of the same columns below each other: (name, table) in order, names before rows; each note once."""
+    rows = [(f"{name}: {label}", f"{name} {entry}") for name, table in parts for label, entry in table.rows]
+    cells = pd.concat(
+        [table.cells.assign(entry=f"{name} " + table.cells["entry"]) for name, table in parts], ignore_index=True
+    )
+    notes = tuple(dict.fromkeys(note for _, table in parts for note in table.notes))
+    first = parts[0][1]
+    return Table(title, rows, first.columns, cells, notes, first.corner)
+
+
 def frame_of(table: Table) -> pd.DataFrame:
     """The table in wide form: label, entry, then estimate, low and high of each column."""
     records = []

@@ -8,7 +8,7 @@ LOCATION = (
         "The loss of likelihood sits at the entrance",
         "PPO: entrance +4.50 [4.37, 4.62] nats/token, execution +.28, 16×; GRPO 8.08 vs .71, 11×; 1,530 pairs",
         "ppo",
-        "likelihoods",
+        "likelihood_changes",
         (
             Part("nll_gap"),
             Part("nll_entrance"),
@@ -23,10 +23,11 @@ LOCATION = (
         "The largest loss of a single token is that of the entrance's operand",
         "relative position −3: +7.51 nats",
         "ppo",
-        "likelihoods",
+        "likelihood_changes",
         (Part("operand_lead", words="the operand's loss − the largest loss at any other position"),),
-        (),
-        "the paper's −3 is the operand under a tokenizer that splits numbers; here it is the token before the operator",
+        ("entrance_lead",),
+        "the paper's −3 is the operand under a tokenizer that splits numbers; here operand and operator are a token "
+        "each, and entrance_lead is the lead of the larger of the two over every later token",
     ),
     Claim(
         "C11",

@@ -29,9 +29,24 @@ def points_of(line: Mapping) -> dict[str, list[str]]:
     return {BASE: [BASE], "early": policies_at(line, line["early"]), "late": policies_at(line, line["late"])}
 
 
+def trained_ends(line: Mapping) -> dict[str, list[str]]:
+    """The points without the base, to policies: what a line is compared between."""
+    return {end: policies for end, policies in points_of(line).items() if end != BASE}
+
+
+def end_panels(line: Mapping) -> dict[str, str]:
+    """Title of a panel to policy, for early and late of the line's first seed."""
+    return {f"{line['name']} {end}: step {line[end]}": policies_at(line, line[end])[0] for end in ("early", "late")}
+
+
 def labelled(line: Mapping) -> list[tuple[str, str]]:
     """(label, entry) of every point, from the base to the last step; labels are steps."""
     return [(str(step) if step else BASE, entry(line, step)) for step in (0, *line["steps"])]
+
+
+def steps_and_entries(line: Mapping) -> list[tuple[int, str]]:
+    """(step, entry) of every point, from the base at 0 to the last step."""
+    return [(step, entry(line, step)) for step in (0, *line["steps"])]
 
 
 def shown_in_print(line: Mapping, most: int = 5) -> list[int]:

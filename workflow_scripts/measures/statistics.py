@@ -3,6 +3,7 @@
 The problem is the unit. Everything that is compared shares one set of resamples, so that differences are paired.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,6 +45,11 @@ class Bootstrap:
             return stream.multinomial(units, np.full(units, 1 / units), size=draws).astype(float)
 
         return cls(weights(problems, "problems"), weights(seeds_per_line, "seeds"), confidence)
+
+    @classmethod
+    def of_line(cls, line: Mapping, problems: int, *, seed: int, draws: int, confidence: float = 0.95) -> "Bootstrap":
+        """`over` for a line (measures.points): as many training seeds as it has."""
+        return cls.over(problems, seed=seed, draws=draws, confidence=confidence, seeds_per_line=len(line["seeds"]))
 
     def means(self, values: np.ndarray) -> np.ndarray:
         """Mean of each resample: (draws, columns), from values (problems, columns) or (seeds, problems, columns).

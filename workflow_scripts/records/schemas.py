@@ -114,12 +114,38 @@ LIKELIHOODS = _schema(
 )
 """One row per solver-built continuation, teacher-forced after the prompt at temperature 1."""
 
+OUTSIDE = "outside"
+"""The cell for all that opens no solution, in tables of openings."""
+
 MASSES = _schema(
     policy=_text,
     problem_id=_text,
-    opening=_text,  # `4*`, or `outside` for all that opens otherwise
+    opening=_text,  # `4*`, or OUTSIDE for all that opens otherwise
     feasible=_flag,  # in the expressible menu
     probability=_number,  # at temperature 1, all tokens: what training samples from
     decoded=_number,  # under the temperature and nucleus of the study's sampling
 )
 """Exact probability that a policy opens so, one row per pair of given number and operator, and one for the rest."""
+
+STEP_MENUS = _schema(
+    problem_id=_text,
+    rung=_text,  # of the clamp that ends before this step
+    prefix=_text,
+    operands=_numbers,  # distinct values at hand
+    feasible=pa.list_(_text),  # openings that keep a solution in reach
+)
+"""One row per problem and operation of the depth set."""
+
+STEP_OUTSIDE = "outside"
+"""The cell for all that opens no solution, in tables of openings."""
+
+MASSES = _schema(
+    policy=_text,
+    problem_id=_text,
+    rung=_text,
+    opening=_text,
+    feasible=_flag,
+    probability=_number,
+    decoded=_number,
+)
+"""As MASSES, of the next step after each clamp of the depth set."""

@@ -15,7 +15,7 @@ _VERDICT = [
 
 
 def main(input, output, params, wildcards):
-    problems = read_table(input.problems, PROBLEMS).set_index("problem_id")
+    problems = pd.concat([read_table(path, PROBLEMS) for path in input["problems"]]).set_index("problem_id")
     rollouts = read_table(input.rollouts, ROLLOUTS)
     asked = {name: (row.numbers.tolist(), int(row.target)) for name, row in problems.iterrows()}
     # The clamp text is part of what is judged: prefix and continuation are one completion.

@@ -19,6 +19,9 @@ from workflow_scripts.tasks.countdown.grammar import Expression, parse
 LARGEST = 100
 """Largest number that has a token; intermediate values of a text are whole and in 0…LARGEST."""
 
+LEAD = "try"
+"""What stands before the first step of an attempt."""
+
 TARGETS = (5, 99)
 """Smallest and largest target of the laptop task."""
 
