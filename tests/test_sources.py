@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "figures": {"figures", "measures", "tasks", "records"},
     "stages": {"stages", "figures", "measures", "policies", "tasks", "records"},
     "settings": {"records"},
-    "cli": {"settings", "tasks", "records"},
+    "cli": {"settings", "figures", "tasks", "records"},
 }
 NO_TORCH = ("tasks", "records", "measures", "figures", "settings", "cli")
 

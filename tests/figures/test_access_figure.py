@@ -104,11 +104,14 @@ def test_theory_data(evidence):
     np.testing.assert_allclose(figure.axes[0].get_lines()[0].get_xydata(), [[10, 0.1], [20, 0.2]])
 
 
-def test_theory_refuses_what_is_missing(evidence):
-    with pytest.raises(UserError, match="no problem with enough entrances"):
-        theory.data({"toy": evidence._replace(rows=evidence.rows.iloc[:0])})
-    with pytest.raises(UserError, match="rank_access of toy step 20"):
-        theory.data({"toy": evidence._replace(rows=evidence.rows.iloc[:-1])})
+def test_theory_shows_what_could_not_be_ranked_as_a_gap(evidence):
+    for rows in (evidence.rows.iloc[:0], evidence.rows[evidence.rows["measure"] != "rank_access"]):
+        frame = theory.data({"toy": evidence._replace(rows=rows)})
+        gaps = frame[(frame["panel"] == "rank") & (frame["predictor"] == "access")]
+        assert len(gaps) == 2
+        assert gaps["estimate"].isna().all() and (gaps["problems"] == 0).all()
+        with style.styled():
+            assert theory.draw(frame).axes[0].get_title() == "toy"
 
 
 def test_theory_same_bytes_each_time(evidence, tmp_path):

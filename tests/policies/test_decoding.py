@@ -248,6 +248,8 @@ def test_progress_counts_every_sample():
         ([[1]], {"top_p": 0}, "top_p 0"),
         ([[1]], {"top_p": 1.1}, "top_p 1.1"),
         ([[1]], {"max_new_tokens": 0}, "max_new_tokens 0"),
+        ([[1]], {"min_p": -0.1}, "min_p -0.1"),
+        ([[1]], {"min_p": 1.1}, "min_p 1.1"),
         ([[1]], {"eos_id": [2, 50]}, "end token .* outside"),
     ],
 )

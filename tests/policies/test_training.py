@@ -30,6 +30,7 @@ def reward(pairs):
         {
             "score": float(WORDS.words[PROMPTS[index][-1]] in text.split()),
             "think_opening": text[:1],
+            "answer_opening": text[-1:],
             "formula_form": text[-1:],
             "format_ok": len(text) < 6,
         }
@@ -76,6 +77,86 @@ def test_reward_rises(settings):
     assert all(0 <= row["token_entropy"] <= math.log(len(WORDS)) for row in rows)
     if settings.critic:
         assert rows[-1]["value_loss"] < 0.2
+
+
+MEASURES = [{"entrance_entropy": 0.3}, {"spread_entropy": 0.3}, {"low_access": 2.0}, {"pass_at_k": 3}]
+
+
+@pytest.mark.parametrize("measures", MEASURES)
+def test_a_countermeasure_changes_a_line_which_still_goes_on_bit_for_bit(tmp_path, measures):
+    settings = dataclasses.replace(GRPO, countermeasures=measures, parts=2)
+    whole, rows = trained(settings, 4)
+    half, _ = trained(settings, 2)
+    save_state(half, tmp_path, settings)
+    rest, _ = trained(settings, 4, load_state(tmp_path, settings))
+    assert torch.equal(whole.policy.flat, rest.policy.flat) and all(math.isfinite(row["loss"]) for row in rows)
+    plain = dataclasses.replace(settings, countermeasures=None)
+    assert not torch.equal(whole.policy.flat, trained(plain, 4)[0].policy.flat)
+    with pytest.raises(UserError, match="countermeasures"):
+        load_state(tmp_path, plain)
+
+
+@pytest.mark.parametrize("kl", [0.0, 1e-12])
+def test_the_entrance_bonus_is_the_entropy_of_the_entrance_tokens(kl):
+    """The gradient of -c Σ w H over entrances: of answers cut where nothing more counts, and whole as the KL needs."""
+    settings = dataclasses.replace(
+        GRPO, prompts=5, rate=1.0, clip_norm=1e9, kl=kl, countermeasures={"entrance_entropy": 0.7}
+    )
+    start = policy()
+    state = new_state(start, critic=False)
+
+    def judge(pairs):  # no reward, so the bonus is all there is
+        return [verdict | {"score": 0.0} for verdict in reward(pairs)]
+
+    (row,) = train_segment(state, start, PROMPTS, judge, WORDS, settings, 1)
+    chosen = prompts_of_step(settings, len(PROMPTS), 1)
+    keys = [[seeds.key(1, "g", 1, index, sample) for sample in range(6)] for index in chosen]
+    batch = answers.collect(
+        start, [PROMPTS[i] for i in chosen], chosen, np.array(keys, np.uint64), judge, WORDS,
+        temperature=1.0, top_p=1.0, max_new_tokens=5
+    )  # fmt: skip
+    weights, total, tokens = Weights(start, trained=True), 0.0, int(batch.counts @ batch.lengths)
+    for (prompt, said), count, verdict in zip(batch.texts, batch.counts.tolist(), batch.verdicts, strict=True):
+        words = [WORDS.words[token] for token in said]
+        if verdict["think_opening"] in words:  # else the letter is only part of a word
+            at = words.index(verdict["think_opening"])
+            state_there = weights.hidden(torch.tensor([[*prompt, *said]]))[0, len(prompt) - 1 + at]
+            shares = torch.log_softmax(state_there @ weights.head.t(), -1)
+            total = total + 0.7 * count / tokens * (shares.exp() * shares).sum()
+    start.grad.zero_()
+    total.backward()
+    weights.backward()
+    assert row["loss"] == pytest.approx(total.item(), rel=1e-4)
+    assert torch.allclose(state.policy.grad, start.grad, atol=1e-5 * start.grad.abs().max().item(), rtol=1e-3)
+
+
+def test_the_entrance_bonus_keeps_entrances_apart():
+    settings = dataclasses.replace(GRPO, prompts=5, samples=12)
+    ends = {}  # entrance entropy at the end
+    for name, measures in {"plain": None, "bonus": {"entrance_entropy": 1.0}}.items():
+        _, rows = trained(dataclasses.replace(settings, countermeasures=measures), 20)
+        ends[name] = np.mean([row["entrance_entropy"] for row in rows[-5:]])
+    assert ends["bonus"] > ends["plain"] + 0.1
+
+
+def test_kl_is_measured_from_the_policy_that_the_line_starts_from():
+    """A line that starts from another policy than the base: what is given as start is the reference."""
+    settings = dataclasses.replace(GRPO, kl=0.1, prompts=5)
+    warm, other = policy(3), policy(4)
+    state, rows = trained(settings, 3, start=warm)
+    assert rows[0]["kl"] == pytest.approx(0, abs=1e-6) and rows[-1]["kl"] > 0
+    assert torch.equal(warm.flat, policy(3).flat)  # the reference itself is not trained
+    away, far = trained(settings, 3, state=new_state(warm, critic=False), start=other)
+    assert far[0]["kl"] > 0.01 and not torch.equal(state.policy.flat, away.policy.flat)
+
+
+def test_a_wider_upper_bound_acts_from_the_second_update_on():
+    one = dataclasses.replace(GRPO, prompts=5, rate=0.1, clip_low=0.01, clip_high=0.01)
+    wide = dataclasses.replace(one, clip_high=10.0)
+    assert torch.equal(trained(one, 1)[0].policy.flat, trained(wide, 1)[0].policy.flat)
+    narrow, wider = (trained(dataclasses.replace(s, parts=5), 1) for s in (one, wide))
+    assert narrow[1][0]["clipped"] > wider[1][0]["clipped"]
+    assert not torch.equal(narrow[0].policy.flat, wider[0].policy.flat)
 
 
 def sampled(seed=1, samples=6):
@@ -194,6 +275,8 @@ def test_all_groups_alike_leave_the_policy_alone():
         ({"samples": 1}, "at least 2"),
         ({"parts": 9}, "parts"),
         ({"prompts": 0}, "prompts"),
+        ({"countermeasures": {"low_acces": 1.0}}, "low_acces"),
+        ({"countermeasures": {"low_access": 1.0}, "objective": "ppo"}, "grpo"),
     ],
 )
 def test_impossible_settings_are_refused(change, match):

@@ -13,8 +13,17 @@ pytestmark = pytest.mark.workflow
 EDIT = "\nEDITED = 1\n"
 """A statement of no consequence: it changes what a module is, not what it does."""
 
-MEASURED = {"problem_breadth", "survivors", "more_rollouts", "retention", "summary"}
-SHOWN = {"table1", "breadth", "scorecard", "trajectories", "coverage_curve"}
+CLAMPED = {"tail_clamps", "ladder_clamps", "clamped_rollouts"}
+"""Rules whose inputs come from what policies said or would say."""
+LOCATED = {"likelihood_changes", "screening", "ladder", "access", "theory", "recoverability", "depth"}
+MEASURED = {"problem_breadth", "survivors", "more_rollouts", "retention", "summary"} | CLAMPED | LOCATED
+LOCATED_SHOWN = {
+    "table2", "table3", "figure2", "token_costs", "calibration", "clamp_ladder", "recoverability_curve", "theory_test",
+    "depth_curve",
+}  # fmt: skip
+SHOWN = {"table1", "breadth", "scorecard", "trajectories", "coverage_curve"} | LOCATED_SHOWN
+FROM_POLICIES = {"masses", "likelihoods", "step_masses", "figure1"}
+"""Rules that read nothing of a policy but its folder."""
 
 
 @pytest.fixture

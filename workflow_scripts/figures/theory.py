@@ -1,5 +1,6 @@
 """Figure `theory`: what the gradient at the entrance foretells, against what entrances' probabilities then do."""
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -10,9 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workflow_scripts.figures import legends, style
-from workflow_scripts.records.errors import UserError
 
 PREDICTORS = {"gradient": "gradient, q (μ − mean μ)", "advantage": "execution, μ − mean μ", "access": "access, q"}
+
+
+_UNRANKED = {"estimate": math.nan, "low": math.nan, "high": math.nan, "problems": 0}
 
 
 class Evidence(NamedTuple):
@@ -28,19 +31,16 @@ def data(lines: Mapping[str, Evidence]) -> pd.DataFrame:
     """What the figure shows: columns panel, line, predictor, x, estimate, low, high, problems.
 
     Panels: `rank` (x: the step at which a segment ends; estimate: Spearman's correlation, mean over problems) and
-    `outcome` (x: quantile of the predictor; estimate: centred change of log q, nats). Raises UserError where a segment
-    has no correlation, or no problem is ranked.
+    `outcome` (x: quantile of the predictor; estimate: centred change of log q, nats). A segment in which no problem has
+    entrances to rank is a row without an estimate.
     """
     parts = []
     for name, line in lines.items():
-        if line.rows.empty:
-            raise UserError(f"line {name} has no problem with enough entrances to rank")
         table = line.rows.set_index(["after", "measure"])
         for predictor in PREDICTORS:
             for step, entry in line.points[1:]:
-                if (entry, f"rank_{predictor}") not in table.index:
-                    raise UserError(f"the theory figure needs rank_{predictor} of {entry}")
-                row = table.loc[(entry, f"rank_{predictor}"), ["estimate", "low", "high", "problems"]].to_dict()
+                known = (entry, f"rank_{predictor}") in table.index
+                row = table.loc[(entry, f"rank_{predictor}"), list(_UNRANKED)].to_dict() if known else _UNRANKED
                 parts.append({"panel": "rank", "line": name, "predictor": predictor, "x": step} | row)
             for row in line.bins[line.bins["predictor"] == predictor].itertuples(index=False):
                 drawn = {field: getattr(row, field) for field in ("estimate", "low", "high", "problems")}

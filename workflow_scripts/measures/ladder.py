@@ -113,10 +113,11 @@ def ladder_contrasts(
 ) -> pd.DataFrame:
     """Rows as of comparison.contrasts, each of problems that have a value at both ends.
 
-    `<measure>_<scaffold>_<rung>`: change from early to late. The rest is within the late policy: entrance_over_nothing
-    and entrance_over_first_number are designated completion given the entrance (`end`) less that given the lower rung
-    (`start`), without a scaffold; splice_excess is completion given the entrance behind an own failed attempt (`end`)
-    less chance (`start`). Rows without any value (no such clamps, or all excluded) are NaN with problems 0.
+    `<measure>_<scaffold>_<rung>`: change from early to late. The rest is within the late policy: entrance_over_nothing,
+    entrance_over_first_number and first_number_over_nothing are designated completion given the higher rung (`end`)
+    less that given the lower (`start`), without a scaffold; splice_excess is completion given the entrance behind an
+    own failed attempt (`end`) less chance (`start`). Rows without any value (no such clamps, or all excluded) are NaN
+    with problems 0.
     """
     long = problem_rates(rates, excluded)
     changes = contrasts(values_of(_named(long), problems), bootstrap, entries, [pair])
@@ -129,6 +130,7 @@ def ladder_contrasts(
         _within(long, problems, bootstrap, late, name, start, end)
         for name, start, end in (
             ("entrance_over_nothing", (NEUTRAL, "nothing", "in_family"), (NEUTRAL, "entrance", "in_family")),
+            ("first_number_over_nothing", (NEUTRAL, "nothing", "in_family"), (NEUTRAL, "first_number", "in_family")),
             ("entrance_over_first_number", (NEUTRAL, "first_number", "in_family"), (NEUTRAL, "entrance", "in_family")),
             ("splice_excess", (RETRY, "entrance", "chance"), (RETRY, "entrance", "in_family")),
         )

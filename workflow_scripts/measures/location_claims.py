@@ -31,7 +31,7 @@ LOCATION = (
     ),
     Claim(
         "C11",
-        "The minimal entrance restores completion, its first number alone does not",
+        "The minimal entrance restores completion",
         "designated family completed: free .018, first number .015, first number + operator .212; GRPO .104 → .188",
         "ppo",
         "ladder",
@@ -39,6 +39,8 @@ LOCATION = (
             Part("entrance_over_first_number", words="completion given the entrance − given its first number (late)"),
             Part("entrance_over_nothing", words="completion given the entrance − given nothing (late)"),
         ),
+        ("first_number_over_nothing",),
+        "the paper's first number alone restores nothing",
     ),
     Claim(
         "C12",
@@ -117,7 +119,7 @@ LOCATION = (
         "ppo",
         "depth",
         (Part("depth_interaction", sign=-1, words="the depth × late interaction of valid completion, depths 1 to 3"),),
-        ("depth_interaction_from_zero",),
+        ("depth_interaction_from_zero", "depth_completion_1", "depth_completion_2", "depth_completion_3"),
         "errors clustered by problem",
     ),
 )

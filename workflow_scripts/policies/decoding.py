@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workflow_scripts.policies.decoding_weights import DecodeWeights
-from workflow_scripts.policies.inference import RowCache, step
+from workflow_scripts.policies.inference import Reader
 from workflow_scripts.policies.nucleus import draw
 from workflow_scripts.policies.products import one_thread
 from workflow_scripts.records.errors import UserError
@@ -48,7 +48,9 @@ def decode(
     top_p: float,
     max_new_tokens: int,
     eos_id: int | Sequence[int],
+    min_p: float = 0.0,
     log_probs: bool = False,
+    reader: Callable[[DecodeWeights], Reader] = Reader,
     rows_at_once: int = _ROWS_AT_ONCE,
     on_progress: Callable[[int], object] | None = None,
 ) -> Decoded:
@@ -58,14 +60,16 @@ def decode(
     keys: uint64 (prompts, samples), the key of each sample's random stream; draw t of it (records.seeds.uniforms)
     decides generated token t.
     temperature: 0 takes the likeliest token. top_p: share of probability that is kept, 1 for all of it.
+    min_p: tokens below this share of the likeliest one's probability are dropped, 0 for none.
     A sample ends with an end token (`eos_id`: one or several), after max_new_tokens, or where the context is full.
     log_probs: whether to return them.
+    reader: makes what reads the rows and predicts, from `weights`; a mixture of policies is one (policies.mixing).
     rows_at_once: how many rows to aim for; like order, shards and other samples, it changes no bit of the result.
     on_progress: called now and then with the number of samples finished since the last call.
     Raises UserError for settings out of range and for prompts that are empty, too long or outside the vocabulary.
     """
     keys = np.asarray(keys, np.uint64)
-    _check_settings(temperature, top_p, max_new_tokens)
+    _check_settings(temperature, top_p, min_p, max_new_tokens)
     _check_prompts(weights, prompts, keys, np.atleast_1d(eos_id))
     lengths = np.array([len(prompt) for prompt in prompts], np.int64)
     limits = np.minimum(max_new_tokens, weights.context - lengths)
@@ -86,9 +90,9 @@ def decode(
             padded = np.full((len(chunk), lengths[chunk].max()), -1, np.int64)
             for row, index in enumerate(chunk):
                 padded[row, : lengths[index]] = prompts[index]
-            run = _Run(weights, padded, np.array(chunk), keys, limits, ends, result)
+            run = _Run(reader(weights), padded, np.array(chunk), keys, limits, ends, result)
             most, done = 0, len(chunk)
-            for rows in run.rows(temperature, top_p):
+            for rows in run.rows({"temperature": temperature, "top_p": top_p, "min_p": min_p}):
                 most = max(most, rows)
                 if rows > 2 * rows_at_once and done > 1:  # they share less than was thought: half of the prompts wait
                     most, done = 0, -(-done // 2)
@@ -101,7 +105,9 @@ def decode(
     return result
 
 
-def _check_settings(temperature: float, top_p: float, max_new_tokens: int) -> None:
+def _check_settings(temperature: float, top_p: float, min_p: float, max_new_tokens: int) -> None:
+    if not 0 <= min_p <= 1:
+        raise UserError(f"cannot sample with min_p {min_p}: it must be in [0, 1]")
     if not (temperature >= 0 and np.isfinite(temperature)) or not 0 < top_p <= 1 or max_new_tokens < 1:
         raise UserError(
             f"cannot sample at temperature {temperature}, top_p {top_p}, max_new_tokens {max_new_tokens}: "
@@ -133,7 +139,7 @@ class _Run:
 
     def __init__(
         self,
-        weights: DecodeWeights,
+        reader: Reader,
         prompts: np.ndarray,
         places: np.ndarray,
         keys: np.ndarray,
@@ -142,7 +148,7 @@ class _Run:
         result: Decoded,
     ):
         """prompts: (chunk, longest) ids, -1 after the end. places: (chunk,) their rows in keys, limits and result."""
-        self.weights, self.prompts, self.ends = weights, prompts, ends
+        self.reader, self.prompts, self.ends = reader, prompts, ends
         samples = keys.shape[1]
         longest = result.tokens.shape[2]
         # one entry a sample that goes on; all are filtered alike when samples end
@@ -155,10 +161,9 @@ class _Run:
         self.tokens = result.tokens.reshape(-1, longest)
         self.lengths, self.stopped = result.lengths.reshape(-1), result.stopped.reshape(-1)
         self.log_probs = None if result.log_probs is None else result.log_probs.reshape(-1, longest)
-        self.cache = RowCache(weights)
         self.last = self._branched(prompts[self.prompt, 0], 1, 0)
 
-    def rows(self, temperature: float, top_p: float) -> Iterator[int]:
+    def rows(self, drawing: dict[str, float]) -> Iterator[int]:
         """Decodes to the end; yields the number of rows of each step."""
         position = 0
         while len(self.out):
@@ -167,11 +172,11 @@ class _Run:
                 return
             following = position + 1
             speaking = self.begin <= following
-            logits = step(self.weights, self.last, self.cache, position, logits=speaking.any())
+            logits = self.reader.step(self.last, position, logits=speaking.any())
             if speaking.all():
-                chosen = self._spoken(logits, following, temperature, top_p)
+                chosen = self._spoken(logits, following, drawing)
             else:
-                chosen = self._partly_spoken(logits, speaking, following, temperature, top_p)
+                chosen = self._partly_spoken(logits, speaking, following, drawing)
             if len(self.out):
                 self.last = self._branched(chosen, len(self.last), following)
             position = following
@@ -180,12 +185,12 @@ class _Run:
         """Goes on with the first `prompts` of the chunk only; the others are to be run again."""
         self._keep(self.prompt < prompts)
 
-    def _spoken(self, logits: np.ndarray, position: int, temperature: float, top_p: float) -> np.ndarray:
+    def _spoken(self, logits: np.ndarray, position: int, drawing: dict[str, float]) -> np.ndarray:
         """Draws and records a token for every sample; drops those that end. Returns the tokens of the others."""
         if not np.isfinite(logits).all():
             raise UserError("the policy's predictions are NaN or infinite; its weights have grown too large")
         count = position - self.begin
-        chosen = draw(logits, self.row, uniforms(self.key, _draw_of(count)), temperature=temperature, top_p=top_p)
+        chosen = draw(logits, self.row, uniforms(self.key, _draw_of(count)), **drawing)
         self.tokens[self.out, count] = chosen
         if self.log_probs is not None:
             peaks = logits.max(axis=-1)
@@ -201,7 +206,7 @@ class _Run:
         return chosen
 
     def _partly_spoken(
-        self, logits: np.ndarray | None, speaking: np.ndarray, position: int, temperature: float, top_p: float
+        self, logits: np.ndarray | None, speaking: np.ndarray, position: int, drawing: dict[str, float]
     ) -> np.ndarray:
         """As `_spoken` where some samples are still inside their prompt, whose next token is given."""
         reading = ~speaking
@@ -210,7 +215,7 @@ class _Run:
             return given
         waiting = self._taken(reading)
         self._keep(speaking)
-        chosen = self._spoken(logits, position, temperature, top_p)
+        chosen = self._spoken(logits, position, drawing)
         for name, values in waiting.items():
             setattr(self, name, np.concatenate([getattr(self, name), values]))
         return np.concatenate([chosen, given])
@@ -227,7 +232,7 @@ class _Run:
 
         The first branch of a row keeps its slot, others get copies of its keys and values.
         """
-        vocabulary = self.weights.vocabulary
+        vocabulary = len(self.ends)
         codes = self.row * vocabulary + chosen
         present = np.zeros(rows * vocabulary, bool)
         present[codes] = True
@@ -241,7 +246,7 @@ class _Run:
         taken = np.zeros(len(branches), bool)
         taken[parents[stays]] = True
         slots[~stays] = np.flatnonzero(~taken)
-        self.cache.copy(parents[~stays], slots[~stays], positions)
+        self.reader.copy(parents[~stays], slots[~stays], positions)
         place = np.empty(len(present), np.int64)
         place[branches] = slots
         self.row = place[codes]

@@ -55,6 +55,24 @@ class RowCache:
             self._planes[index][: self._rows, :, :used] = plane[: self._rows, :, :used]
 
 
+class Reader:
+    """A policy that reads rows of tokens; `decode` asks it what comes next.
+
+    Another reader (policies.mixing) may consult more than one policy, with the same three calls.
+    """
+
+    def __init__(self, weights: DecodeWeights):
+        self.weights, self.cache = weights, RowCache(weights)
+
+    def step(self, tokens: np.ndarray, position: int, *, logits: bool = True) -> np.ndarray | None:
+        """Feeds tokens (rows,) at `position`; float32 logits (rows, vocabulary) of what follows, None if unwanted."""
+        return step(self.weights, tokens, self.cache, position, logits=logits)
+
+    def copy(self, sources: np.ndarray, targets: np.ndarray, positions: int) -> None:
+        """Rows `targets` become copies of rows `sources`, whose first `positions` tokens have been read."""
+        self.cache.copy(sources, targets, positions)
+
+
 def step(
     weights: DecodeWeights, tokens: np.ndarray, cache: RowCache, position: int, *, logits: bool = True
 ) -> np.ndarray | None:

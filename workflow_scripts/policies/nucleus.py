@@ -1,4 +1,4 @@
-"""Drawing tokens: temperature and top-p as transformers applies them, one uniform number a sample."""
+"""Drawing tokens: temperature, top-p and min-p as transformers applies them, one uniform number a sample."""
 
 import numpy as np
 
@@ -34,11 +34,31 @@ def nucleus(shares: np.ndarray, top_p: float) -> np.ndarray:
     return shares * kept
 
 
-def draw(logits: np.ndarray, rows: np.ndarray, uniforms: np.ndarray, *, temperature: float, top_p: float) -> np.ndarray:
+def likely(shares: np.ndarray, min_p: float) -> np.ndarray:
+    """`shares` (rows, vocabulary) with every token below min_p times the row's largest set to zero, not renormalised.
+
+    As transformers' MinPLogitsWarper, which comes after top-p. Nguyen et al. 2024, "Turning up the heat: min-p".
+    """
+    if min_p <= 0:
+        return shares
+    floor = np.maximum.reduce(shares, axis=-1, keepdims=True) * np.asarray(min_p, shares.dtype)
+    return shares * (shares >= floor)
+
+
+def draw(
+    logits: np.ndarray,
+    rows: np.ndarray,
+    uniforms: np.ndarray,
+    *,
+    temperature: float,
+    top_p: float,
+    min_p: float = 0.0,
+) -> np.ndarray:
     """One token for each sample: int64 (samples,) ids.
 
     logits: float32 (rows, vocabulary). rows: (samples,) the row that each sample stands on. uniforms: (samples,) in
-    [0, 1). temperature: 0 takes the likeliest token. A sample's token depends on its own row and number alone.
+    [0, 1). temperature: 0 takes the likeliest token. min_p: 0 drops none. A sample's token depends on its own row and
+    number alone.
     """
     best = logits.argmax(axis=-1)
     tokens = best[rows]
@@ -50,7 +70,7 @@ def draw(logits: np.ndarray, rows: np.ndarray, uniforms: np.ndarray, *, temperat
     pending = np.flatnonzero(open_)
     if not len(pending):
         return tokens
-    cumulative = np.cumsum(nucleus(shares[pending], top_p), axis=-1, dtype=np.float64)
+    cumulative = np.cumsum(likely(nucleus(shares[pending], top_p), min_p), axis=-1, dtype=np.float64)
     cumulative /= cumulative[:, -1:].copy()  # exactly 1 from the last token of the nucleus on
     cumulative *= 2.0**_TICKS
     edges = cumulative.astype(np.int64)

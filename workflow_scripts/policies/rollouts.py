@@ -19,7 +19,7 @@ from workflow_scripts.records.errors import UserError
 
 Reward = Callable[[list[tuple[int, str]]], list[dict]]
 """Takes (index of the problem, completion); gives a dict each with `score`, and if known `format_ok`, `formula_form`,
-`think_opening`."""
+`think_opening`, `answer_opening`."""
 
 
 @dataclass(frozen=True)

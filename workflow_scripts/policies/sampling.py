@@ -6,14 +6,16 @@ division into shards nor the number of samples asked for changes a sample: the f
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from workflow_scripts.policies.decoding import Decoded, decode
 from workflow_scripts.policies.decoding_weights import DecodeWeights
+from workflow_scripts.policies.inference import Reader
 from workflow_scripts.policies.tokenizer import Tokenizer, load_tokenizer
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.progress import progress
@@ -30,6 +32,23 @@ class Prompt:
     prefix: str = ""  # the beginning of the completion, when it is forced
 
 
+@dataclass(frozen=True)
+class Speaker:
+    """What samples are drawn from. reader: how `decode` reads the weights' rows; a mixture brings its own."""
+
+    weights: DecodeWeights
+    tokenizer: Tokenizer
+    reader: Callable[[DecodeWeights], Reader] = Reader
+
+
+def load_speaker(folder: str | os.PathLike) -> Speaker:
+    """The policy of a folder; UserError where it is damaged or has fewer words than its tokenizer."""
+    weights, tokenizer = DecodeWeights.load(folder), load_tokenizer(folder)
+    if len(tokenizer) > weights.vocabulary:
+        raise UserError(f"{folder}: the tokenizer has {len(tokenizer)} words, the policy only {weights.vocabulary}")
+    return Speaker(weights, tokenizer)
+
+
 def sample_policy(
     folder: str | os.PathLike,
     prompts: Sequence[Prompt],
@@ -40,12 +59,14 @@ def sample_policy(
     top_p: float,
     max_new_tokens: int,
     study_seed: int,
+    min_p: float = 0.0,
     shard: tuple[int, int] = (0, 1),
 ) -> pa.Table:
     """Rollouts of one policy: a table of records.schemas.ROLLOUTS, in the order of the prompts, then of the samples.
 
     policy: its name in the table and in the seeds. samples: how many a prompt, or the range of their numbers. shard:
-    (i, n) takes every n-th prompt from the i-th on. temperature, top_p, max_new_tokens: see policies.decoding.decode.
+    (i, n) takes every n-th prompt from the i-th on. temperature, top_p, min_p, max_new_tokens: see
+    policies.decoding.decode.
     Completions leave the prefix out, and special tokens.
     Raises UserError for a damaged policy folder, words outside its vocabulary, a (problem, prefix) given twice, and
     prompts too long for the policy.
@@ -56,24 +77,60 @@ def sample_policy(
     prompts = prompts[index::count]
     numbers = range(samples) if isinstance(samples, int) else samples
     _refuse_repeats(prompts)
-    weights, tokenizer = DecodeWeights.load(folder), load_tokenizer(folder)
-    if len(tokenizer) > weights.vocabulary:
-        raise UserError(f"{folder}: the tokenizer has {len(tokenizer)} words, the policy only {weights.vocabulary}")
+    speaker = load_speaker(folder)
     keys = np.zeros((len(prompts), len(numbers)), np.uint64)
     for row, prompt in enumerate(prompts):
         keys[row] = sample_keys(study_seed, policy, prompt.problem_id, prompt.prefix, samples=numbers)
+    drawing = {"temperature": temperature, "top_p": top_p, "min_p": min_p, "max_new_tokens": max_new_tokens}
     with progress(total=keys.size, title=f"sampling {policy}", unit="sample") as bar:
-        decoded = decode(
-            weights,
-            _tokens(prompts, tokenizer, weights.context),
-            keys,
-            temperature=temperature,
-            top_p=top_p,
-            max_new_tokens=max_new_tokens,
-            eos_id=tokenizer.end_id,
-            on_progress=bar.update,
-        )
-    return _table(policy, prompts, numbers, keys, decoded, tokenizer)
+        decoded = _decoded(speaker, prompts, keys, drawing, bar.update)
+    sample = np.tile(np.array(numbers, np.int32), len(prompts))
+    return _table(policy, prompts, sample, keys, decoded, speaker.tokenizer)
+
+
+def sample_requests(
+    speaker: Speaker,
+    requests: pd.DataFrame,
+    *,
+    policy: str,
+    stream: str,
+    temperature: float,
+    top_p: float,
+    max_new_tokens: int,
+    study_seed: int,
+    min_p: float = 0.0,
+) -> pa.Table:
+    """Rollouts asked for one by one: a table of records.schemas.ROLLOUTS, in the order of the requests.
+
+    requests: columns problem_id, text (the prompt), prefix, sample (its number); one row a sample, so that the samples
+    of a problem may differ in what they are given. policy: the name in the table. stream: the name in the seeds; two
+    ways of sampling under one stream draw the same random numbers. The rest is as in `sample_policy`.
+    Raises UserError as `sample_policy` does, and for a (problem, prefix, sample) asked for twice.
+    """
+    twice = requests.duplicated(["problem_id", "prefix", "sample"])
+    if twice.any():
+        row = requests[twice].iloc[0]
+        raise UserError(f"sample {row['sample']} of problem {row['problem_id']}, prefix {row['prefix']!r}, twice")
+    columns = (requests[name].tolist() for name in ("problem_id", "text", "prefix"))
+    prompts = [Prompt(*row) for row in zip(*columns, strict=True)]
+    sample = requests["sample"].to_numpy(np.int32)
+    keys = np.zeros((len(prompts), 1), np.uint64)
+    for row, (prompt, number) in enumerate(zip(prompts, sample.tolist(), strict=True)):
+        keys[row] = sample_keys(study_seed, stream, prompt.problem_id, prompt.prefix, samples=range(number, number + 1))
+    drawing = {"temperature": temperature, "top_p": top_p, "min_p": min_p, "max_new_tokens": max_new_tokens}
+    return _table(policy, prompts, sample, keys, _decoded(speaker, prompts, keys, drawing), speaker.tokenizer)
+
+
+def _decoded(
+    speaker: Speaker,
+    prompts: Sequence[Prompt],
+    keys: np.ndarray,
+    drawing: dict[str, float],
+    on_progress: Callable[[int], object] | None = None,
+) -> Decoded:
+    given = _tokens(prompts, speaker.tokenizer, speaker.weights.context)
+    end = speaker.tokenizer.end_id
+    return decode(speaker.weights, given, keys, **drawing, eos_id=end, reader=speaker.reader, on_progress=on_progress)
 
 
 def _refuse_repeats(prompts: Sequence[Prompt]) -> None:
@@ -99,9 +156,10 @@ def _tokens(prompts: Sequence[Prompt], tokenizer: Tokenizer, context: int) -> li
 
 
 def _table(
-    policy: str, prompts: Sequence[Prompt], numbers: range, keys: np.ndarray, decoded: Decoded, tokenizer: Tokenizer
+    policy: str, prompts: Sequence[Prompt], sample: np.ndarray, keys: np.ndarray, decoded: Decoded, tokenizer: Tokenizer
 ) -> pa.Table:
-    samples = len(numbers)
+    """sample: int32 (keys.size,), the number of each sample, in the order of keys."""
+    samples = keys.shape[1]
     rows = decoded.tokens.reshape(keys.size, decoded.tokens.shape[2])
     lengths = decoded.lengths.ravel()
     texts: dict[bytes, str] = {}  # a collapsed policy says the same again and again
@@ -116,7 +174,7 @@ def _table(
         "policy": pa.array([policy]).take(pa.array(np.zeros(keys.size, np.int64))),
         "problem_id": pa.array([p.problem_id for p in prompts], pa.string()).take(_each(len(prompts), samples)),
         "prefix": pa.array([p.prefix for p in prompts], pa.string()).take(_each(len(prompts), samples)),
-        "sample": pa.array(np.tile(np.array(numbers, np.int32), len(prompts))),
+        "sample": pa.array(sample),
         "completion": pa.array(completions, pa.string()),
         "tokens": pa.array(lengths),
         "finish_reason": pa.array(["length", "stop"]).take(pa.array(decoded.stopped.ravel().astype(np.int64))),

@@ -11,7 +11,7 @@ KL and entropy are terms of the loss (zero by default).
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,8 @@ import torch
 
 from workflow_scripts.policies import rollouts as answers
 from workflow_scripts.policies.model import Policy, Weights
-from workflow_scripts.policies.objectives.advantages import group_advantages, token_weights, whiten
+from workflow_scripts.policies.objectives import registry
+from workflow_scripts.policies.objectives.advantages import token_weights, whiten
 from workflow_scripts.policies.pretraining import check_finite
 from workflow_scripts.policies.rollouts import Reward, Rollouts
 from workflow_scripts.policies.state import TrainingState
@@ -37,7 +38,8 @@ class LineSettings:
     the policy. average: see `token_weights`. divide: advantages over their group's deviation; Dr.GRPO is
     `divide=False, average="constant"`. kl, entropy: coefficients in the loss. clip_low, clip_high: bounds of the ratio.
     clip_norm: largest gradient norm. parts: updates a step makes, each on its part of the prompts. Of PPO: critic_rate,
-    gamma, lam. measured: prompts of a step on which entropy and KL are measured.
+    gamma, lam. measured: prompts of a step on which entropy and KL are measured. countermeasures: of grpo, coefficients
+    by name (see `objectives/registry.py`), None without.
     """
 
     seed: int
@@ -61,6 +63,7 @@ class LineSettings:
     gamma: float = 1.0
     lam: float = 1.0
     measured: int = 16
+    countermeasures: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         if self.objective not in ("grpo", "ppo"):
@@ -71,6 +74,9 @@ class LineSettings:
             raise UserError("grpo compares the samples of a prompt: samples must be at least 2")
         if min(self.prompts, self.samples, self.parts, self.max_new_tokens) < 1 or self.parts > self.prompts:
             raise UserError("prompts, samples, parts and max_new_tokens must be at least 1, parts at most prompts")
+        if self.countermeasures and self.objective != "grpo":
+            raise UserError(f"countermeasures are for grpo, not for {self.objective}")
+        registry.check(self.countermeasures)
 
     @property
     def critic(self) -> bool:
@@ -88,9 +94,10 @@ def train_segment(
 ) -> Iterator[dict]:
     """Trains `state` in place from its step to `last_step`; yields a row of metrics after each step.
 
-    start: the policy that KL is measured from. prompts: token ids, one a training problem. reward: judges
-    (index of the prompt, completion text) pairs. Rows: step, what `rollouts.described` and `updates.measured` give,
-    loss, clipped, grad_norm, value_loss (0 without critic), and the seconds of sampling, judging and all.
+    start: the policy that the line began with; KL is measured from it. prompts: token ids, one a training problem.
+    reward: judges (index of the prompt, completion text) pairs. Rows: step, what `rollouts.described` and
+    `updates.measured` give, loss, clipped, grad_norm, value_loss (0 without critic), and the seconds of sampling,
+    judging and all.
     Raises UserError, naming the step, when the loss or a weight is no longer finite.
     """
     if not prompts:
@@ -124,7 +131,7 @@ def train_segment(
         sampled_in = time.perf_counter() - began - judged_in
         row = {"step": step} | answers.described(batch)
         row |= measured(Weights(state.policy), reference, batch, _of_groups(batch, range(settings.measured)))
-        row |= _update(state, batch, reference, settings, step)
+        row |= _update(state, batch, reference, tokenizer, settings, step)
         state.step = step
         row |= {
             "seconds_sampling": sampled_in,
@@ -145,7 +152,12 @@ def prompts_of_step(settings: LineSettings, count: int, step: int) -> list[int]:
 
 
 def _update(
-    state: TrainingState, batch: Rollouts, reference: Weights, settings: LineSettings, step: int
+    state: TrainingState,
+    batch: Rollouts,
+    reference: Weights,
+    tokenizer: Tokenizer,
+    settings: LineSettings,
+    step: int,
 ) -> dict[str, float]:
     """Updates critic and policy with one batch."""
     penalties = Penalties((settings.clip_low, settings.clip_high), settings.kl, settings.entropy)
@@ -162,7 +174,7 @@ def _update(
         inside = torch.arange(advantages.shape[1])[None, :] < batch.lengths[:, None]
         advantages[inside] = whiten(advantages[inside], batch.counts.repeat_interleave(batch.lengths))
     else:
-        gains = group_advantages(batch.sampled(batch.rewards), divide=settings.divide)
+        gains = registry.sample_advantages(settings.countermeasures, batch, divide=settings.divide)
         firsts = torch.cumsum(batch.counts, 0) - batch.counts
         advantages += gains.flatten()[firsts][:, None]
     for number, part in enumerate(parts):
@@ -170,9 +182,10 @@ def _update(
         lengths = torch.repeat_interleave(batch.lengths[part], batch.counts[part])
         shares = token_weights(lengths, settings.average, settings.max_new_tokens)
         weights[part] = shares[torch.cumsum(batch.counts[part], 0) - 1] * batch.counts[part]
+        bonus = registry.entropy_coefficients(settings.countermeasures, batch, weights, tokenizer)
         moved = part
         if not settings.kl and not settings.entropy:
-            moved = [place for place in part if advantages[place].any()]
+            moved = [place for place in part if advantages[place].any() or (bonus is not None and bonus[place].any())]
         if not moved:
             continue
         found = policy_gradient(
@@ -183,6 +196,7 @@ def _update(
             weights,
             penalties,
             reference=reference if settings.kl else None,
+            bonus=bonus,
             on_policy=number == 0,
         )
         norm = state.actor.step(settings.rate, settings.clip_norm)

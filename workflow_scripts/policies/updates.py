@@ -37,18 +37,23 @@ def policy_gradient(
     penalties: Penalties,
     *,
     reference: Weights | None,
+    bonus: Tensor | None = None,
     on_policy: bool,
 ) -> dict[str, float]:
     """Puts the gradient of the policy's loss over some of the texts into its `grad`; returns loss and clipped share.
 
     chosen: those texts. advantages: fp32 [texts, longest], of each token. weights: fp32 [texts], what a token of each
     text weighs in the loss (samples that said it times `token_weights`). reference: where the KL is measured from, None
-    where its coefficient is 0. on_policy: the policy is still the one that sampled, so that its own log-probabilities
+    where its coefficient is 0. bonus: fp32 [texts, longest], coefficients of the tokens' entropies on top of the
+    penalty's; None for none. on_policy: the policy is still the one that sampled, so that its own log-probabilities
     are the old ones; else those noted while sampling are.
     """
     optimiser.policy.grad.zero_()
     trained, total, clipped = Weights(optimiser.policy, trained=True), 0.0, 0.0
-    for chunk in _chunks(rollouts, chosen):
+    ends = None
+    if bonus is not None and reference is None and not penalties.entropy:
+        ends = _last_used((advantages != 0) | (bonus != 0))
+    for chunk in _chunks(rollouts, chosen, ends):
         logits = trained.predictions(chunk)
         now = _log_probs(logits, chunk.targets)
         old = now.detach() if on_policy else rollouts.log_probs[chunk.texts, chunk.steps]
@@ -60,6 +65,8 @@ def policy_gradient(
             losses = losses + penalties.kl * k3_kl(now, start)
         if penalties.entropy:
             losses = losses - penalties.entropy * entropy(logits)
+        if bonus is not None:
+            losses = losses - bonus[chunk.texts, chunk.steps] * entropy(logits)
         loss = losses @ weight
         loss.backward()
         total += float(loss.detach())
@@ -107,8 +114,19 @@ def measured(policy: Weights, start: Weights, rollouts: Rollouts, chosen: Sequen
     return {"token_entropy": float(totals[0] / totals[2]), "kl": float(totals[1] / totals[2])}
 
 
-def _chunks(rollouts: Rollouts, chosen: Sequence[int]):
-    """Chunks of the chosen texts, whose `texts` are places among all of them."""
+def _last_used(used: Tensor) -> list[int]:
+    """How many tokens of each text there are up to the last that is used: of bool [texts, longest]."""
+    return (used * torch.arange(1, used.shape[1] + 1)).amax(dim=1).tolist()
+
+
+def _chunks(rollouts: Rollouts, chosen: Sequence[int], ends: Sequence[int] | None = None):
+    """Chunks of the chosen texts, whose `texts` are places among all of them.
+
+    ends: tokens kept of each text's completion, where what follows has no part in the loss; None for all.
+    """
     places = torch.tensor(chosen)
-    for chunk in teacher_forced([rollouts.texts[place] for place in chosen]):
+    texts = [rollouts.texts[place] for place in chosen]
+    if ends is not None:
+        texts = [(asked, said[: ends[place]]) for place, (asked, said) in zip(chosen, texts, strict=True)]
+    for chunk in teacher_forced(texts):
         yield Chunk(chunk.tokens, chunk.rows, chunk.targets, places[chunk.texts], chunk.steps)

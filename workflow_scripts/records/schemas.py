@@ -136,10 +136,7 @@ STEP_MENUS = _schema(
 )
 """One row per problem and operation of the depth set."""
 
-STEP_OUTSIDE = "outside"
-"""The cell for all that opens no solution, in tables of openings."""
-
-MASSES = _schema(
+STEP_MASSES = _schema(
     policy=_text,
     problem_id=_text,
     rung=_text,

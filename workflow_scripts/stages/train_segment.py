@@ -39,12 +39,13 @@ def line_settings(params, wildcards):
         kl=given["kl"],
         entropy=given["entropy"],
         clip_low=given["clip"],
-        clip_high=given["clip"],
+        clip_high=given.get("clip_high") or given["clip"],
         clip_norm=given["max_grad_norm"],
         parts=given["updates"],
         critic_rate=given["critic_learning_rate"],
         gamma=given["gamma"],
         lam=given["gae_lambda"],
+        countermeasures=given.get("countermeasures") or None,
     )
 
 
