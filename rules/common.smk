@@ -119,7 +119,19 @@ def state_before(wildcards):
 
 def line_settings(wildcards):
     """Training settings of a line as plain params; which steps are kept is not one of them, so adding steps retrains nothing."""
-    return settings.lines[wildcards.line].model_dump(exclude={"steps", "segment", "early", "late", "seeds", "gpus"})
+    return training_settings(settings.lines[wildcards.line])
+
+
+def training_settings(training):
+    """What a training is made with: its keys without those that say how long, how often kept, and where it runs."""
+    kept = {"steps", "segment", "early", "late", "seeds", "gpus", "kind", "start", "role"}
+    return training.model_dump(exclude=kept)
+
+
+def code_of_training(training):
+    """Digest of what trains: the stage, and the objectives that this training adds to it, which it imports by name."""
+    named = sorted(training.countermeasures)
+    return of_code("stages/train_segment.py", *(f"policies/objectives/{name}.py" for name in named))
 
 
 def end_of_line(wildcards, end, pattern):

@@ -78,9 +78,11 @@ rule train_segment:
         runtime=lambda wildcards, attempt: 120 * attempt,
         gpus=lambda wildcards: settings.lines[wildcards.line].gpus,
     params:
-        code=of_code("stages/train_segment.py"),
+        code=lambda wildcards: code_of_training(settings.lines[wildcards.line]),
         study_seed=settings.seed,
+        line=lambda wildcards: wildcards.line,
         first_step=previous_step,
+        last_step=lambda wildcards: int(wildcards.step),
         settings=line_settings,
     script:
         "../workflow_scripts/stages/train_segment.py"

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "measures": {"measures", "tasks", "records"},
     "figures": {"figures", "measures", "tasks", "records"},
     "stages": {"stages", "figures", "measures", "policies", "tasks", "records"},
-    "settings": {"records"},
+    "settings": {"settings", "records"},
     "cli": {"settings", "figures", "tasks", "records"},
 }
 NO_TORCH = ("tasks", "records", "measures", "figures", "settings", "cli")

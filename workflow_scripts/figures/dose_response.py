@@ -11,7 +11,7 @@ from workflow_scripts.figures import style
 from workflow_scripts.records.errors import UserError
 
 PANELS = {
-    "breadth, share": {
+    "breadth, share found": {
         "coverage_formula": "coverage (formula)",
         "coverage_paper": "coverage (paper)",
         "opening_coverage": "openings",
@@ -57,22 +57,23 @@ def draw(frame: pd.DataFrame, *, trend: pd.DataFrame | None = None, confidence: 
 
     trend: the second frame of measures.roads.dose_response; the slope of coverage per doubling is written below.
     """
-    figure = style.new_figure("text", 2.7)
+    figure = style.new_figure("text", 2.9)
     panels = figure.subplots(1, len(PANELS), sharex=True, width_ratios=[3, 2])
     first = 0
     for axes, (axis, curves) in zip(panels, PANELS.items(), strict=True):
         _panel(axes, frame, curves, first)
         first += len(curves)
         axes.set_ylabel(axis)
-        axes.set_xlabel("demonstrations per problem, k (log scale)")
         shown = frame[frame["measure"].isin(curves)]
         axes.set_ylim(0, min(1.02, 1.1 * float(shown["high"].max())))
     ks = sorted(frame["k"].unique())
     panels[0].set_xscale("log", base=2)
     panels[0].set_xticks(ks, [str(k) for k in ks])
     panels[0].minorticks_off()
-    title = f"band: {100 * confidence:g} % interval"
-    panels[0].legend(title=title, title_fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.supxlabel("demonstrations per problem, k (log scale)", fontsize=8)
+    title = f"share of a problem's solutions or openings (band: {100 * confidence:g} % interval over problems)"
+    handles = [line for line in panels[0].get_lines() if not line.get_label().startswith("_")]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3, title=title, title_fontsize=7)
     if trend is not None:
         slope = trend[(trend["measure"] == TREND) & (trend["quantity"] == "slope")].iloc[0]
         text = (

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from workflow_scripts.figures import legends, style
 from workflow_scripts.records.errors import UserError
 
-PANELS = {"coverage_paper": "coverage", "opening_coverage": "openings"}
+PANELS = {"coverage_paper": "coverage (paper)", "opening_coverage": "openings"}
 """Measure of breadth, and its panel's title."""
 
 LINE_COLOURS = ("#777777", "#b0a08a", "#9aa9b5")
@@ -60,7 +60,8 @@ def _place(axes: Axes, points: pd.DataFrame, taken: np.ndarray) -> None:
     scale = 72 / axes.figure.dpi
     where = axes.transData.transform(points[["precision", "breadth"]].to_numpy()) * scale
     boxes = [*taken]
-    for (x, y), label in zip(where, points["label"], strict=True):
+    for (x, y), row in zip(where, points.itertuples(), strict=True):
+        label = row.label
         # A letter of 6.5 points is about 3.8 points wide
         width, height = 3.8 * len(label), 7.5
 
@@ -77,8 +78,9 @@ def _place(axes: Axes, points: pd.DataFrame, taken: np.ndarray) -> None:
         best = min(_OFFSETS, key=lambda offset: covered(box(offset)))
         boxes.append(box(best))
         side = "left" if best[0] > 0 else "right" if best[0] < 0 else "center"
-        text = axes.annotate(label, (x / scale, y / scale), xycoords="figure pixels", xytext=best,
-                             textcoords="offset points", ha=side, fontsize=6.5)  # fmt: skip
+        text = axes.annotate(
+            label, (row.precision, row.breadth), xytext=best, textcoords="offset points", ha=side, fontsize=6.5
+        )
         text.set_path_effects([patheffects.withStroke(linewidth=1.8, foreground="white")])
 
 
@@ -113,8 +115,8 @@ def draw(frame: pd.DataFrame, *, samples: int, solution_set: str = "expressible"
         axes.set_xlabel("pass@1, probability")
         axes.set_xlim(0, 1.06 * float(frame["precision_high"].max()))
         axes.set_ylim(0, min(1.02, 1.06 * float(of_panel["breadth_high"].max())))
-        what = f"Cov@{samples} (paper)" if measure == "coverage_paper" else f"openings of {samples} samples"
-        axes.set_ylabel(f"{what}, share of {shares} ones")
+        what = "solutions" if measure == "coverage_paper" else "openings"
+        axes.set_ylabel(f"share of {shares} {what}, n = {samples}")
     title = "line or road"
     legends.above(figure, looks, what=title, confidence=confidence)
     # Labels go by places on the page, which are known once the layout is

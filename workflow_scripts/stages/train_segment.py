@@ -27,7 +27,7 @@ def line_settings(params, wildcards):
     given = params.settings
     return LineSettings(
         seed=seeds.key(params.study_seed, int(wildcards.seed)) >> 1,
-        line=wildcards.line,
+        line=params.line,
         objective=given["algorithm"],
         prompts=given["prompts"],
         samples=given["samples"],
@@ -39,13 +39,13 @@ def line_settings(params, wildcards):
         kl=given["kl"],
         entropy=given["entropy"],
         clip_low=given["clip"],
-        clip_high=given.get("clip_high") or given["clip"],
+        clip_high=given["clip"] if given["clip_high"] is None else given["clip_high"],
         clip_norm=given["max_grad_norm"],
         parts=given["updates"],
         critic_rate=given["critic_learning_rate"],
         gamma=given["gamma"],
         lam=given["gae_lambda"],
-        countermeasures=given.get("countermeasures") or None,
+        countermeasures=given["countermeasures"] or None,
     )
 
 
@@ -66,17 +66,17 @@ def main(input, output, params, wildcards):
         return [compute_score(source[index], completion, asked[index]) for index, completion in answers]
 
     metrics = []
-    last_step = int(wildcards.step)
-    with progress(total=last_step - state.step, title=f"training {wildcards.line}", unit="step") as bar:
-        for row in train_segment(state, base, prompts, reward, tokenizer, settings, last_step):
+    with progress(total=params.last_step - state.step, title=f"training {params.line}", unit="step") as bar:
+        for row in train_segment(state, base, prompts, reward, tokenizer, settings, params.last_step):
             metrics.append(row)
             bar.set_postfix_str(f"reward {row['reward']:.3f}", refresh=False)
             bar.update()
     with atomic_folder(output.policy) as folder:
         save_policy(state.policy, folder)
         save_tokenizer(tokenizer.words, folder, max_length=base.architecture.positions)
-    with atomic_folder(output.state) as folder:
-        save_state(state, folder, settings)
+    if output.get("state"):  # a road ends here
+        with atomic_folder(output.state) as folder:
+            save_state(state, folder, settings)
     write_table(pa.Table.from_pylist(metrics), output.metrics, TRAINING)
 
 
