@@ -21,14 +21,15 @@ pathvars:
 
 
 wildcard_constraints:
-    policy=either(policy_ids(settings)),
+    policy=either([*policy_ids(settings), *road_policies(settings)]),
     set="evaluation|depth|tail",
     further="lost|halves",
     clamped="entrances|ladder|depth",
-    sampled=rf"({either(policy_ids(settings))})(\.(lost|halves|entrances|ladder|depth))?",
+    sampled=rf"({either([*policy_ids(settings), *road_policies(settings)])})(\.(lost|halves|entrances|ladder|depth))?",
     line=either(settings.lines),
     seed=r"\d+",
     step=r"\d+",
+    road=either(settings.roads) or "-",
 
 
 include: "rules/problems.smk"
@@ -38,6 +39,8 @@ include: "rules/measures.smk"
 include: "rules/clamps.smk"
 include: "rules/location.smk"
 include: "rules/location_figures.smk"
+include: "rules/interventions.smk"
+include: "rules/roads.smk"
 include: "rules/scorecard.smk"
 include: "rules/figures.smk"
 

@@ -282,4 +282,68 @@ def shown_rules(rules):
     """The rules that make tables and figures, in the order of the report."""
     names = ["table1", "breadth", "trajectories", "coverage_curve", "table2", "token_costs", "calibration", "table3"]
     names += ["clamp_ladder", "figure1", "figure2", "recoverability_curve", "theory_test", "depth_curve"]
+    names += ["table4", "partner_curve", "cost_of_loss"]
+    rows = road_rows(settings)
+    names += ["roads_table", "plane"] if rows else []
+    names += ["dose_response"] if len({row.get("demonstrations") for row in rows if row["kind"] == "sft"}) > 1 else []
+    names += ["continuation"] if any(row["kind"] == "grpo" and row["role"] == "road" for row in rows) else []
     return [getattr(rules, name) for name in (*names, "scorecard", "training_curves")]
+
+
+def line_seeds(settings):
+    """`{line}-s{seed}` of every chain of segments."""
+    return [f"{name}-s{seed}" for name, line in settings.lines.items() for seed in line.seeds]
+
+
+def of_seeds(wildcards, pattern):
+    """`pattern` with every seed of the wildcards' line."""
+    return [pattern.format(line=wildcards.line, seed=seed) for seed in settings.lines[wildcards.line].seeds]
+
+
+def partner_steps(name):
+    """Kept steps of a line before its late one."""
+    line = settings.lines[name]
+    return [step for step in line.checkpoints if step < line.late]
+
+
+def road_rows(settings):
+    """One plain row per road: what tables and claims need to know of it."""
+    wanted = ("source", "demonstrations", "choice", "lora", "countermeasures")
+    return [
+        {"name": name, "kind": road.kind, "role": road.role, "start": road.start, "seeds": road.seeds}
+        | {"policies": [f"{name}-s{seed}" for seed in road.seeds]}
+        | {key: getattr(road, key) for key in wanted if hasattr(road, key)}
+        | ({"samples_a_step": road.prompts * road.samples} if road.kind == "grpo" else {})
+        for name, road in settings.roads.items()
+    ]
+
+
+def road_policies(settings, kind=None):
+    """Policies that roads end at, of one kind or of all."""
+    return [policy for row in road_rows(settings) if kind in (None, row["kind"]) for policy in row["policies"]]
+
+
+def roads_of_kind(settings, kind):
+    """Names of the roads of one kind; one that no road has where there are none, since a constraint cannot be empty."""
+    return [row["name"] for row in road_rows(settings) if row["kind"] == kind] or ["-"]
+
+
+def start_of_road(wildcards):
+    """The policy that a road starts from, of the same seed."""
+    start = settings.roads[wildcards.road].start
+    return f"results/{settings.study}/policies/{start if start == 'base' else f'{start}-s{wildcards.seed}'}"
+
+
+def most_demonstrations(settings):
+    """Way of choosing to the most solutions a problem that any road shows."""
+    shown = [road for road in settings.roads.values() if road.kind == "sft" and road.source == "solver"]
+    most = {
+        choice: [road.demonstrations for road in shown if road.choice == choice] for choice in ("diverse", "uniform")
+    }
+    return {choice: max(numbers) for choice, numbers in most.items() if numbers}
+
+
+def samples_of(policy):
+    """Numbers of the free samples of a policy: roads are compared at fewer than the lines have."""
+    more = settings.sampling.samples if policy in policy_ids(settings) else settings.interventions.samples
+    return [0, more]

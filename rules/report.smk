@@ -75,6 +75,7 @@ rule pages:
         table1=rules.table1.output.md,
         table2=rules.table2.output.md,
         table3=rules.table3.output.md,
+        table4=rules.table4.output.md,
         scorecard=rules.scorecard.output.page,
         cost=rules.cost.output.md,
         origins=[
@@ -102,6 +103,12 @@ rule pages:
             category="Tables",
             labels={"result": "Table 3: the clamp ladder"},
         ),
+        table4=report(
+            "<results>/report/table4.html",
+            caption="../resources/captions/table4.rst",
+            category="Tables",
+            labels={"result": "Table 4: interventions"},
+        ),
         scorecard=report(
             "<results>/report/scorecard.html",
             caption="../resources/captions/scorecard.rst",
@@ -123,6 +130,7 @@ rule pages:
         table1_manifest="<results>/report/table1.manifest.json",
         table2_manifest="<results>/report/table2.manifest.json",
         table3_manifest="<results>/report/table3.manifest.json",
+        table4_manifest="<results>/report/table4.manifest.json",
         scorecard_manifest="<results>/report/scorecard.manifest.json",
         cost_manifest="<results>/report/cost.manifest.json",
         study_manifest="<results>/report/study.manifest.json",
@@ -136,7 +144,14 @@ rule pages:
     params:
         code=of_code("stages/pages.py"),
         config=settings.model_dump(),
-        tables={"table1": "Table 1", "table2": "Table 2", "table3": "Table 3", "scorecard": "Scorecard", "cost": "Cost"},
+        tables={
+            "table1": "Table 1",
+            "table2": "Table 2",
+            "table3": "Table 3",
+            "table4": "Table 4",
+            "scorecard": "Scorecard",
+            "cost": "Cost",
+        },
     script:
         "../workflow_scripts/stages/pages.py"
 

@@ -26,7 +26,7 @@ rule rollouts:
     params:
         code=of_code("stages/rollouts.py"),
         study_seed=settings.seed,
-        samples=[0, settings.sampling.samples],
+        samples=lambda wildcards: samples_of(wildcards.policy),
         settings=DECODING,
     script:
         "../workflow_scripts/stages/rollouts.py"

@@ -2,7 +2,7 @@
 # Needs: measures/. Makes: tables/claims.csv, tables/scorecard.md.
 
 
-CLAIMED = ["retention", "likelihood", "ladder", "recoverability", "access", "depth"]
+CLAIMED = ["retention", "likelihood", "ladder", "recoverability", "access", "depth", "interventions"]
 
 
 rule scorecard:
@@ -10,6 +10,7 @@ rule scorecard:
     input:
         contrasts=rules.summary.output.contrasts,
         measured=expand("<results>/measures/{measure}/{line}.csv", measure=CLAIMED, line=settings.lines),
+        roads=[rules.roads.output.changes] if settings.roads else [],
         screening=expand("<results>/measures/screening/{line}.changes.csv", line=settings.lines),
     output:
         claims=report(

@@ -87,6 +87,12 @@ def tokens_of(scores: pd.DataFrame, first: int | None = None) -> dict[str, int]:
     return scores.groupby("problem_id")["tokens"].sum().astype(int).to_dict()
 
 
+def over_seeds(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Means over training seeds of every setting, problem and measure, from each seed's `outcomes`; sorted."""
+    whole = pd.concat(tables, ignore_index=True)
+    return whole.groupby(["policy", "problem_id", "measure"], as_index=False)["value"].mean()
+
+
 def paired(
     table: pd.DataFrame,
     problems: Sequence[str],

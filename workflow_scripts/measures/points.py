@@ -34,6 +34,11 @@ def trained_ends(line: Mapping) -> dict[str, list[str]]:
     return {end: policies for end, policies in points_of(line).items() if end != BASE}
 
 
+def labelled_ends(line: Mapping) -> dict[str, str]:
+    """base, early and late to words with their steps."""
+    return {BASE: BASE} | {end: f"{end}: step {line[end]}" for end in ("early", "late")}
+
+
 def end_panels(line: Mapping) -> dict[str, str]:
     """Title of a panel to policy, for early and late of the line's first seed."""
     return {f"{line['name']} {end}: step {line[end]}": policies_at(line, line[end])[0] for end in ("early", "late")}

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 """Matrices of every layer that get an adapter; embeddings, head and norms stay as they are."""
-TOKENS = 4096
-"""Tokens of a chunk: transformers pays much for each call, so that these are larger than the built-in engine's."""
 
 
 def adapted(folder: str | os.PathLike, *, rank: int, alpha: float, seed: int | str) -> "PeftModel":
@@ -174,7 +172,7 @@ def _gradient(model: "PeftModel", optimiser: torch.optim.Optimizer, batch: Seque
     """Leaves the gradient of the mean loss over the batch's `tokens` completion tokens; returns that loss."""
     optimiser.zero_grad()
     total = 0.0
-    for chunk in teacher_forced(batch, limit=TOKENS):
+    for chunk in teacher_forced(batch):
         loss = _losses(model, chunk).sum() / tokens
         loss.backward()
         total += float(loss.detach())
@@ -185,6 +183,6 @@ def _mean_loss(model: "PeftModel", texts: Sequence[Text]) -> float:
     """Nats a completion token over `texts`, without training."""
     total = 0.0
     with torch.no_grad():
-        for chunk in teacher_forced(texts, limit=TOKENS):
+        for chunk in teacher_forced(texts):
             total += float(_losses(model, chunk).double().sum())
     return total / sum(len(completion) for _, completion in texts)

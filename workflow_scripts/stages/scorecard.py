@@ -12,9 +12,8 @@ from workflow_scripts.records.tables import read_csv
 
 def main(input, output, params, wildcards):
     # A claim is read on a kind of training; the first line of that kind stands for it.
-    contrasts = pd.concat(
-        [read_csv(path) for path in (input.contrasts, *input.measured, *input.screening)], ignore_index=True
-    )
+    paths = (input.contrasts, *input.measured, *input.screening, *input.roads)
+    contrasts = pd.concat([read_csv(path) for path in paths], ignore_index=True)
     points, frames = {}, []
     for line in params.lines:
         if line["algorithm"] not in points:
