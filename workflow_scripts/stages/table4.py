@@ -1,6 +1,7 @@
 """Table 4: what each intervention gives back on held-out problems, and what it costs; csv, Markdown, LaTeX."""
 
 import json
+import math
 from pathlib import Path
 
 from workflow_scripts.figures import tables
@@ -40,9 +41,10 @@ def main(input, output, params, wildcards):
         blocks.append(Block(f"{line['name']} late", late, chosen, words, costly))
         blocks.append(Block(f"{line['name']} early", early, {"allocation": "early_allocation"}, {}))
         kept = share_kept(late, chosen["proposed"], chosen["allocation"])
+        told = "keeps nothing to be compared with" if math.isnan(kept) else f"keeps {kept:.0%} of the coverage gained"
         notes.append(
-            f"Line {line['name']}: the solver-free proposer ({words[chosen['proposed']]}, whose samples are paid from "
-            f"the same budget) keeps {kept:.0%} of the coverage that the solver's menu gives."
+            f"Line {line['name']}: the solver-free proposer ({words[chosen['proposed']]}, whose own samples are paid "
+            f"from the same budget and are no answers) {told} with the solver's menu."
         )
     table = table4(
         blocks,
