@@ -11,13 +11,16 @@ def test_the_schema_file_is_current(project):
     )
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml"])
+@pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml", "full.yaml", "paper.yaml"])
 def test_the_shipped_configs_are_valid(project, name):
     assert settings.load(project / "config" / name).study == name.replace("config", "laptop").removesuffix(".yaml")
 
 
 def test_the_default_file_states_the_defaults(project):
-    assert settings.load() == settings.Settings()
+    # Which roads fit the default run's time is the file's choice; their keys have defaults of their own.
+    stated = settings.load()
+    assert stated.model_copy(update={"roads": {}}) == settings.Settings()
+    assert {road.kind for road in stated.roads.values()} == {"sft", "dpo", "grpo"}
 
 
 @pytest.mark.parametrize(
@@ -37,6 +40,26 @@ def test_the_default_file_states_the_defaults(project):
         ({"lines": {"grpo": {"seeds": []}}}, r"lines\.grpo\.seeds"),
         ({"lines": {"grpo": None, "ppo": None}}, r"lines: .*at least 1"),
         ({"lines": {"a/b": {}}}, r"lines\.a/b"),
+        (
+            {"roads": {"a": {"kind": "sft", "stepz": 3}}},
+            r"roads\.a\.sft\.stepz: unknown key \(did you mean 'steps'\?\)",
+        ),
+        ({"roads": {"a": {"kind": "sft", "start": "b"}}}, r"roads\.a\.start \(b\) is no road; choose one of base, "),
+        (
+            {"roads": {"a": {"kind": "sft", "start": "b"}, "b": {"kind": "sft", "start": "a"}}},
+            r"roads\.a: starts go in a circle: a → b → a",
+        ),
+        (
+            {"roads": {"a": {"kind": "sft", "seeds": [1]}, "b": {"kind": "grpo", "start": "a", "seeds": [2]}}},
+            r"roads\.b\.seeds must be among those of its start, a",
+        ),
+        ({"roads": {"a": {"kind": "grpo", "countermeasures": {"pass_at_k": 8}}}}, r"pass_at_k \(8\) must be whole"),
+        ({"roads": {"a": {"kind": "grpo", "countermeasures": {"luck": 1}}}}, r"countermeasures\.luck"),
+        (
+            {"lines": {"ppo": {"countermeasures": {"low_access": 1}}}},
+            r"countermeasures \(low_access\) are for grpo",
+        ),
+        ({"clamps": {"continuations": 0}}, r"clamps\.continuations"),
         ({"study": "../elsewhere"}, r"study"),
         ({"measures": {"pass_at": [1, 400]}}, r"pass@k needs k ≤ sampling\.samples \(320\), not \[400\]"),
         ({"problems": {"calibration": 150}}, r"calibration must be smaller than evaluation"),

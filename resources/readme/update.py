@@ -1,4 +1,4 @@
-"""Copies what the workflow measured into README.md: Table 1, claims, cost, figures. `make readme` runs it."""
+"""Copies what the workflow measured into README.md: tables, claims, cost, figures. `make readme` runs it."""
 
 import re
 import shutil
@@ -6,8 +6,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = {"table1": "tables/table1.md", "claims": "tables/scorecard.md", "cost": "tables/cost.md"}
-FIGURES = ("breadth", "trajectories")
+PARTS = {
+    "table1": "tables/table1.md",
+    "table2": "tables/table2.md",
+    "table4": "tables/table4.md",
+    "roads": "tables/roads.md",
+    "claims": "tables/scorecard.md",
+    "cost": "tables/cost.md",
+}
+FIGURES = ("breadth", "trajectories", "figure2", "clamp_ladder", "recoverability", "plane", "loss_cost")
 
 
 def main(results: Path) -> None:
