@@ -26,7 +26,7 @@ rule masses:
         gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/masses.py"),
-        solution_set=settings.measures.solution_set,
+        solution_set=menu_set(settings),
         settings=DECODING,
     script:
         "../workflow_scripts/stages/masses.py"
@@ -76,7 +76,7 @@ rule menu_clamps:
         runtime=10,
     params:
         code=of_code("stages/menu_clamps.py"),
-        solution_set=settings.measures.solution_set,
+        solution_set=menu_set(settings),
     script:
         "../workflow_scripts/stages/menu_clamps.py"
 
@@ -103,7 +103,7 @@ rule tail_clamps:
     params:
         code=of_code("stages/tail_clamps.py"),
         seed=settings.seed,
-        solution_set=settings.measures.solution_set,
+        solution_set=menu_set(settings),
         cells=settings.clamps.tail_cells,
     script:
         "../workflow_scripts/stages/tail_clamps.py"
@@ -133,7 +133,7 @@ rule ladder_clamps:
         runtime=10,
     params:
         code=of_code("stages/ladder_clamps.py"),
-        solution_set=settings.measures.solution_set,
+        solution_set=menu_set(settings),
         families=settings.clamps.families,
         scaffolds=settings.clamps.scaffolds,
         run_cuts=settings.clamps.run_cuts,
@@ -161,7 +161,7 @@ rule depth_clamps:
         runtime=10,
     params:
         code=of_code("stages/depth_clamps.py"),
-        solution_set=settings.measures.solution_set,
+        solution_set=menu_set(settings),
     script:
         "../workflow_scripts/stages/depth_clamps.py"
 

@@ -347,3 +347,8 @@ def samples_of(policy):
     """Numbers of the free samples of a policy: roads are compared at fewer than the lines have."""
     more = settings.sampling.samples if policy in policy_ids(settings) else settings.interventions.samples
     return [0, more]
+
+
+def menu_set(settings):
+    """Which openings make up menus: those that the small policy's text can say, whatever coverages are shares of."""
+    return settings.measures.solution_set if settings.policy.source else "expressible"

@@ -40,12 +40,12 @@ def test_rules_and_notes_stand_beneath(claims):
         assert f"* **{claim.id}, {claim.verdict}.** Rule: {claim.rule}. Here: " in text
         assert f"Computed by `{claim.computed_by}`." in text
     assert "step 25 → step 300; coverage_paper −0.230 [−0.270, −0.190] (0.450 → 0.220, −51 %; 150 problems)" in text
-    assert text.count("not measured in this study") == (claims["verdict"] == "not run").sum() == 16
+    assert text.count("not measured in this study") == (claims["verdict"] == "not run").sum() == 25
 
 
 def test_tally(claims):
-    assert scorecard.tally(claims) == "1 confirmed, 0 refuted, 1 inconclusive, 16 not run"
-    assert "18 claims: 1 confirmed" in scorecard.markdown(claims)
+    assert scorecard.tally(claims) == "1 confirmed, 0 refuted, 1 inconclusive, 25 not run"
+    assert "27 claims: 1 confirmed" in scorecard.markdown(claims)
 
 
 @pytest.mark.parametrize(("confidence", "heading"), [(0.95, "95 %"), (0.9, "90 %"), (0.999, "99.9 %")])

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from workflow_scripts.measures.recovery_claims import INTERVENTION_ROWS, RECOVERY, intervention_rows, road_rows
+from workflow_scripts.measures.recovery_claims import RECOVERY
+from workflow_scripts.measures.recovery_rows import INTERVENTION_ROWS, intervention_rows, road_rows
 from workflow_scripts.measures.verdicts import CONFIRMED, ESTIMANDS, INCONCLUSIVE, NOT_RUN, REFUTED, evaluate
 from workflow_scripts.records.errors import UserError
 

@@ -80,6 +80,20 @@ def test_a_job_that_failed_is_still_to_be_done(own, tiny, tmp_path):
         ("measures/retention/grpo.csv", "scorecard", "tables/claims.csv"),
         ("measures/problems/base.parquet", "summary", "measures/summary.csv"),
         ("training/grpo-s1-step1.parquet", "training_curves", "tables/training_curves.csv"),
+        ("solutions/evaluation_openings.parquet", "menu_clamps", "clamps/menu.parquet"),
+        ("masses/tail/grpo-s1-step2.parquet", "tail_clamps", "clamps/grpo-s1.tail.parquet"),
+        ("scores/grpo-s1-step2.parquet", "ladder_clamps", "clamps/grpo-s1.ladder.parquet"),
+        ("clamps/menu.parquet", "clamped_rollouts", "rollouts/base.entrances.parquet"),
+        ("clamps/depth_menus.parquet", "step_masses", "masses/depth/grpo-s1-step1.parquet"),
+        ("rollouts/grpo-s1-step2.ladder.parquet", "screening", "measures/screening/grpo.csv"),
+        ("measures/screening/grpo.csv", "ladder", "measures/ladder/grpo.csv"),
+        ("measures/ladder/grpo.rungs.csv", "table3", "tables/table3.csv"),
+        ("measures/ladder/grpo.csv", "scorecard", "tables/claims.csv"),
+        ("masses/evaluation/base.parquet", "access", "measures/access/grpo.csv"),
+        ("measures/access/grpo.families.parquet", "theory", "measures/theory/grpo.csv"),
+        ("clamps/grpo-s1.cells.csv", "recoverability", "measures/recoverability/grpo.csv"),
+        ("likelihoods/grpo-s1-step2.parquet", "likelihood_changes", "measures/likelihood/grpo.csv"),
+        ("masses/depth/grpo-s1-step2.parquet", "depth", "measures/depth/grpo.csv"),
     ],
 )
 def test_a_file_that_differs_from_its_manifest_is_refused(own, file, rule, unmade):
@@ -87,9 +101,23 @@ def test_a_file_that_differs_from_its_manifest_is_refused(own, file, rule, unmad
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    said = stopped(own, "--until", rule, "--forcerun", rule, unmade=[unmade])
+    target = f"results/tiny/{unmade}"
+    said = stopped(own, target, "--forcerun", target, unmade=[unmade])
     assert f"{rule}: results/tiny/{file} differs from its manifest" in said
     assert "delete it and run snakemake again" in said
+
+
+def test_clamps_that_were_cut_short_are_made_anew_with_all_that_follows(own, tiny):
+    """Samples of prefixes that are no longer asked for, or the reverse, must not meet in a table."""
+    clamps = own.results / "clamps/grpo-s1.ladder.parquet"
+    clamps.write_bytes(clamps.read_bytes()[:-100])
+    step = "rollouts/grpo-s1-step2.ladder.parquet"
+    said = stopped(own, f"results/tiny/{step}", unmade=[step])
+    assert f"clamped_rollouts: results/tiny/clamps/grpo-s1.ladder.parquet holds {clamps.stat().st_size} bytes" in said
+    clamps.unlink()
+    assert {job.rule for job in own.jobs()} >= {"ladder_clamps", "clamped_rollouts", "screening", "ladder", "table3"}
+    own.snakemake()
+    assert differing(own.outputs(), tiny.outputs()) == []
 
 
 def test_a_damaged_or_missing_manifest_is_named(own):
@@ -102,12 +130,16 @@ def test_a_damaged_or_missing_manifest_is_named(own):
     assert "table1: results/tiny/measures/summary.csv has no manifest" in said
 
 
-def test_weights_that_are_not_numbers_are_refused_by_sampler_and_trainer(own):
+def test_weights_that_are_not_numbers_are_refused_by_all_that_reads_them(own):
     name = poison(own.results / "policies/base/model.safetensors")
     said = stopped(own, "--until", "rollouts", "--forcerun", "rollouts", unmade=["rollouts/base.parquet"])
     assert "rollouts: results/tiny/policies/base" in said
     assert name in said
     assert "NaN" in said or "not finite" in said
+    for rule, made in (("masses", "masses/evaluation/base.parquet"), ("figure1", "figures/figure1.svg")):
+        said = stopped(own, f"results/tiny/{made}", "--forcerun", f"results/tiny/{made}", unmade=[made])
+        assert f"{rule}: results/tiny/policies/base" in said
+        assert name in said
     step = "policies/grpo-s1-step1"
     said = stopped(own, f"results/tiny/{step}", "--forcerun", f"results/tiny/{step}", unmade=[step])
     assert f"train_segment: results/tiny/policies/base/model.safetensors: {name} holds NaN" in said
@@ -119,6 +151,19 @@ def test_a_state_that_is_not_numbers_is_refused(own):
     said = stopped(own, f"results/tiny/{last}", "--forcerun", f"results/tiny/{last}", unmade=[last])
     assert "train_segment: results/tiny/training/grpo-s1-step1/state.safetensors" in said
     assert name in said
+
+
+def test_policies_whose_words_differ_are_not_compared(own):
+    tokenizer = own.results / "policies/grpo-s1-step2/tokenizer.json"
+    content = json.loads(tokenizer.read_text())
+    words = content["model"]["vocab"]
+    words["4"], words["5"] = words["5"], words["4"]
+    tokenizer.write_text(json.dumps(content))
+    rewrite_manifest(tokenizer)
+    changes = "measures/likelihood/grpo.csv"
+    said = stopped(own, f"results/tiny/{changes}", "--forcerun", f"results/tiny/{changes}", unmade=[changes])
+    assert "likelihood_changes: " in said
+    assert "results/tiny/policies/grpo-s1-step2" in said
 
 
 @pytest.mark.parametrize("listed", [True, False])

@@ -184,7 +184,9 @@ def _interaction(frame: pd.DataFrame, confidence: float) -> dict[str, float]:
     # Where all problems agree the variance is 0, or less by a rounding error
     error = np.sqrt(max(fit.cov_params()[3, 3], 0.0))
     half = t.ppf((1 + confidence) / 2, problems - 1) * error
-    return row | {"start": slope, "end": slope + gamma, "estimate": gamma, "low": gamma - half, "high": gamma + half}
+    numbers = {"start": slope, "end": slope + gamma, "estimate": gamma, "low": gamma - half, "high": gamma + half}
+    # Slopes below rounding are none: a verdict must not hang on the last bit of a fit.
+    return row | {name: round(float(number), 12) for name, number in numbers.items()}
 
 
 def depth_rows(

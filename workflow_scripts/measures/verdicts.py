@@ -119,7 +119,8 @@ def _row(estimands: pd.DataFrame, line: str, measure: str, before: str, after: s
         chosen = chosen[chosen[column] == value]
     if len(chosen) > 1:
         raise UserError(f"{len(chosen)} rows measure {measure} from {before} to {after} on line {line}; one is needed")
-    return chosen.iloc[0] if len(chosen) else None
+    # A row without a number says that there was nothing to measure it on.
+    return chosen.iloc[0] if len(chosen) and not math.isnan(chosen["estimate"].iloc[0]) else None
 
 
 def _rule(parts: Sequence[Part], confidence: float) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.interventions import over_seeds, paired
-from workflow_scripts.measures.recovery_claims import intervention_rows
+from workflow_scripts.measures.recovery_rows import intervention_rows
 from workflow_scripts.measures.selection import chosen_settings
 from workflow_scripts.records import manifests
 from workflow_scripts.records.files import write_text

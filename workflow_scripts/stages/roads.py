@@ -7,7 +7,7 @@ from workflow_scripts.measures import roads as measured
 from workflow_scripts.measures.breadth import breadth
 from workflow_scripts.measures.comparison import bootstrap_of, contrasts
 from workflow_scripts.measures.points import entries_of
-from workflow_scripts.measures.recovery_claims import road_rows
+from workflow_scripts.measures.recovery_rows import road_rows
 from workflow_scripts.measures.road_plan import arms_of, continuation_of, doses_of, training_tokens
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.recovery_schemas import PREFERENCES, SUPERVISED
