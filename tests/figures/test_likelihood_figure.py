@@ -10,7 +10,7 @@ import pytest
 from workflow_scripts.figures import calibration, likelihood, style, tables
 from workflow_scripts.records.errors import UserError
 
-SUFFIXES = ("pdf", "png", "svg", "csv")
+SUFFIXES = ("svg", "csv")
 
 
 @pytest.fixture
@@ -117,5 +117,5 @@ def test_same_bytes_each_time(positions, cells, tmp_path):
         first = [path.read_bytes() for path in paths]
         write(paths)
         assert [path.read_bytes() for path in paths] == first
-        assert first[0].startswith(b"%PDF") and first[1].startswith(b"\x89PNG") and b"<svg" in first[2]
-        assert len(first[3].decode().splitlines()) == 1 + rows
+        assert b"<svg" in first[0]
+        assert len(first[1].decode().splitlines()) == 1 + rows

@@ -52,7 +52,7 @@ def test_nothing_to_draw_is_said(curves):
 
 
 def test_same_bytes_each_time(curves, tmp_path):
-    paths = [tmp_path / f"recoverability.{suffix}" for suffix in ("pdf", "png", "svg", "csv")]
+    paths = [tmp_path / f"recoverability.{suffix}" for suffix in ("svg", "csv")]
     recoverability.figure(curves, paths)
     first = [path.read_bytes() for path in paths]
     recoverability.figure(curves.sample(frac=1, random_state=1).sort_values("line", ascending=False), paths)

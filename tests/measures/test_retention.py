@@ -118,7 +118,7 @@ def test_lost_problems():
     assert rows.loc["lost_recovered", "problems"] == 3
 
 
-@pytest.mark.parametrize(("lost", "expected"), [(33, "confirmed"), (5, "inconclusive"), (0, "inconclusive")])
+@pytest.mark.parametrize(("lost", "expected"), [(33, "confirmed"), (5, "inconclusive"), (0, "not run")])
 def test_none_recovered_confirms_only_with_enough_problems(lost, expected):
     more = pd.DataFrame({"correct": np.zeros(lost), "format_ok": np.zeros(lost)})
     table = evaluate(lost_rows(more).assign(line="ppo")).set_index("id")
