@@ -1,6 +1,6 @@
 # Other ways to train, and countermeasures during training: what they do to precision and breadth.
 # Needs: policies/base, problems/, solutions/, scores/ of the lines. Makes: demonstrations, policies/ and training/ of roads,
-# measures/roads/, figures/{plane,dose_response,continuation}.*, tables/arms.*.
+# measures/roads/, figures/{plane,dose_response,continuation}.*, tables/roads.*.
 
 
 rule demonstrations:

@@ -97,11 +97,11 @@ def table4(
         "over problems.",
         f"In round brackets the setting, chosen on {calibration} other problems: the largest gain in coverage (paper) "
         f"among settings that lost at most {tolerance:g} of pass@1 there.",
-        f"{OUT_OF_TOLERANCE}: every setting lost more than that on the calibration problems; the one that lost least "
-        "is shown."
+        f"{OUT_OF_TOLERANCE}: its settings all lost more than that on the calibration problems; the one that lost "
+        "least is shown, the only one where there is one."
         if marked
         else "",
-        "Openings: share of a problem's expressible openings that a correct answer starts with. Tokens: all that were "
+        "Openings: share of the openings of a problem's menu that a correct answer starts with. Tokens: all that were "
         "generated, as a ratio to the plain policy's.",
         *bases,
         *notes,

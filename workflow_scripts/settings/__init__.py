@@ -71,12 +71,14 @@ class Settings(Section):
         if self.sampling.lost <= self.sampling.samples:
             raise ValueError(f"sampling.lost ({self.sampling.lost}) must exceed sampling.samples")
         self._roads_lead_back()
+        self._arms_have_a_control()
+        self._interventions_fit()
         self._fit_in_context()
         return self
 
     def _roads_lead_back(self) -> None:
         for name, road in self.roads.items():
-            if name == "base" or any(name.startswith(f"{line}-s") for line in self.lines):
+            if name in ("base", *self.lines) or any(name.startswith(f"{line}-s") for line in self.lines):
                 raise ValueError(f"roads.{name}: this name is taken by a policy of the study")
             passed, start = [name], road.start
             while start != "base":
@@ -89,6 +91,29 @@ class Settings(Section):
                 if not set(road.seeds) <= set(self.roads[start].seeds):
                     raise ValueError(f"roads.{name}.seeds must be among those of its start, {start}")
                 start = self.roads[start].start
+
+    def _arms_have_a_control(self) -> None:
+        arms = {name: road for name, road in self.roads.items() if road.role == "arm"}
+        if arms and not isinstance(arms.get("control"), GrpoRoad):
+            named = ", ".join(arms)
+            raise ValueError(f"roads: arms ({named}) are compared with an arm `control` of kind grpo; there is none")
+
+    def _interventions_fit(self) -> None:
+        given = self.interventions
+        if given.proposing >= given.samples:
+            raise ValueError(
+                f"interventions.proposing ({given.proposing}) must be below interventions.samples ({given.samples})"
+            )
+        if self.policy.source is None:
+            layers = self.policy.layers
+            for blocks in filter(None, given.blocks):
+                if not 0 <= blocks[0] < blocks[1] <= layers:
+                    raise ValueError(
+                        f"interventions.blocks: {blocks} is no [first, last (exclusive)] among {layers} blocks"
+                    )
+            largest = max(*self.instance.numbers, self.instance.target)
+            if largest > 100 or self.instance.target < 0:
+                raise ValueError("instance: the small policy reads numbers and targets 0…100")
 
     def _fit_in_context(self) -> None:
         if self.policy.source is not None:

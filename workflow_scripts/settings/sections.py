@@ -171,13 +171,13 @@ class Interventions(Section):
 
     samples: Count = 64
     """Completions a problem on both sides."""
-    blocks: list[Change] = [[0, 1], [1, 2], [2, 3], [0, 2], [1, 3], None]
+    blocks: Annotated[list[Change], Field(min_length=1)] = [[0, 1], [1, 2], [2, 3], [0, 2], [1, 3], None]
     """Interpolated decoder blocks, [first, last (exclusive)], or null for all weights."""
-    alphas: list[Share] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0]
+    alphas: Annotated[list[Share], Field(min_length=1)] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0]
     """Shares of the early policy in interpolation."""
-    mixed: list[Share] = [0.7, 0.5, 0.3, 0.2, 0.1]
+    mixed: Annotated[list[Share], Field(min_length=1)] = [0.7, 0.5, 0.3, 0.2, 0.1]
     """Shares of the early policy's logits in mixing; of settings that do the same the first is chosen."""
-    drawings: list[Drawing] = [
+    drawings: Annotated[list[Drawing], Field(min_length=1)] = [
         Drawing(top_p=0.9),
         Drawing(temperature=1.3, top_p=0.9),
         Drawing(),

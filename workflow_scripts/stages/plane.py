@@ -2,6 +2,7 @@
 
 from workflow_scripts.figures.plane import figure
 from workflow_scripts.measures.points import labelled
+from workflow_scripts.measures.road_plan import CONTROL
 from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import read_csv
 
@@ -9,7 +10,8 @@ GROUPS = (
     ("supervised", lambda road: road["kind"] == "sft"),
     ("preferences", lambda road: road["kind"] == "dpo"),
     ("RL from another start", lambda road: road["kind"] == "grpo" and road["role"] == "road"),
-    ("RL with a countermeasure", lambda road: road["role"] == "arm"),
+    ("RL, nothing added", lambda road: road["name"] == CONTROL),
+    ("RL with a countermeasure", lambda road: road["role"] == "arm" and road["name"] != CONTROL),
 )
 
 

@@ -47,8 +47,10 @@ def main(input, output, params, wildcards):
         f"{params.samples} samples a problem; in brackets the {100 * params.confidence:g} % interval of a bootstrap "
         "over problems (and training seeds where there are several).",
         "coverage − line's at equal pass@1: the checkpoints of the GRPO line, joined by a curve that never rises.",
-        "An arm is worth its cost where its breadth gain lies above 0, its pass@1 does not fall by more than .03, and "
-        "it trains on at most 1.25 times the control's tokens; the last word says which of these it is.",
+        "An arm is worth its cost where the interval of its breadth gain lies above 0, the lower end of its pass@1 "
+        "interval is at least −.03, and it trains on at most 1.25 times the control's tokens; precision open: the gain "
+        "is there, and the pass@1 interval reaches below −.03 and above 0.",
+        *([] if "arm" in worth else ["No arm is called control: arms are compared with nothing."]),
     )
     table = Table(
         "Roads. Precision, breadth and cost of other ways to train", rows, COLUMNS, pd.DataFrame(cells), notes

@@ -22,6 +22,16 @@ def _extra(curves, line):
     return {label: groups[key] for key, label in EXTRA.items() if key in groups}
 
 
+def _screened(line, table):
+    """What the leak screen found of each kind of scaffold that differs within a (problem, family)."""
+    told = [
+        f"{row.scaffold.replace('_', ' ')} {row.nats:.4f} nats, p = {row.p:.3f} ({row.verdict})"
+        for row in table[table["verdict"].isin(["pass", "fail"])].itertuples()
+    ]
+    found = "; ".join(told) if told else "nothing to screen"
+    return f"Leak screen, {line}: {found}. retry closed is the own failed attempt, closed for the policy with `no .`."
+
+
 def main(input, output, params, wildcards):
     parts = []
     for line, rungs, curves, screened in zip(
@@ -36,6 +46,7 @@ def main(input, output, params, wildcards):
             excluded=failing(read_csv(screened)),
             extra=_extra(read_csv(curves), line),
             confidence=params.confidence,
+            notes=[_screened(line["name"], read_csv(screened))],
         )
         parts.append((line["name"], found))
     title = "Table 3. Clamp ladder: completion by what is given"

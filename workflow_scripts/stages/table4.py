@@ -39,7 +39,8 @@ def main(input, output, params, wildcards):
         differences = read_csv(path)
         late, early = (differences[differences["before"] == end] for end in ("late", "early"))
         blocks.append(Block(f"{line['name']} late", late, chosen, words, costly))
-        blocks.append(Block(f"{line['name']} early", early, {"allocation": "early_allocation"}, {}))
+        spread = {"early_allocation": words[chosen["allocation"]]}
+        blocks.append(Block(f"{line['name']} early", early, {"allocation": "early_allocation"}, spread))
         kept = share_kept(late, chosen["proposed"], chosen["allocation"])
         told = "keeps nothing to be compared with" if math.isnan(kept) else f"keeps {kept:.0%} of the coverage gained"
         notes.append(
