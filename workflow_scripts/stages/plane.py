@@ -9,9 +9,9 @@ from workflow_scripts.records.tables import read_csv
 GROUPS = (
     ("supervised", lambda road: road["kind"] == "sft"),
     ("preferences", lambda road: road["kind"] == "dpo"),
-    ("RL from another start", lambda road: road["kind"] == "grpo" and road["role"] == "road"),
-    ("RL, nothing added", lambda road: road["name"] == CONTROL),
-    ("RL with a countermeasure", lambda road: road["role"] == "arm" and road["name"] != CONTROL),
+    ("RL, other start", lambda road: road["kind"] == "grpo" and road["role"] == "road"),
+    ("control", lambda road: road["name"] == CONTROL),
+    ("countermeasure", lambda road: road["role"] == "arm" and road["name"] != CONTROL),
 )
 
 

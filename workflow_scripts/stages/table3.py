@@ -25,7 +25,7 @@ def _extra(curves, line):
 def _screened(line, table):
     """What the leak screen found of each kind of scaffold that differs within a (problem, family)."""
     told = [
-        f"{row.scaffold.replace('_', ' ')} {row.nats:.4f} nats, p = {row.p:.3f} ({row.verdict})"
+        f"{row.scaffold.replace('_', ' ')} {row.nats:.4f} nats, p = {row.p:.4f} ({row.verdict})"
         for row in table[table["verdict"].isin(["pass", "fail"])].itertuples()
     ]
     found = "; ".join(told) if told else "nothing to screen"
