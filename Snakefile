@@ -7,6 +7,8 @@ snakemake --configfile FILE     another study: FILE is laid over config/config.y
 
 
 include: "rules/common.smk"
+include: "rules/lines.smk"
+include: "rules/sets.smk"
 
 
 configfile: str(ROOT / "config/config.yaml")
