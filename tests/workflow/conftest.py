@@ -1,15 +1,36 @@
-"""Finished runs that tests share, in folders outside the checkout whose path holds a space."""
+"""Finished runs that tests share, in folders outside the checkout whose path holds a space.
+
+The smoke run, which takes longest, starts when it is known that a test needs it, and goes on beside the tests before.
+"""
+
+import tempfile
+from pathlib import Path
 
 import pytest
-from workspaces import TINY, Workspace, copy_sources
+from workspaces import TINY, Running, Workspace, copy_sources
+
+SMOKE = pytest.StashKey[Running]()
+FOLDER = pytest.StashKey[tempfile.TemporaryDirectory]()
+
+
+def pytest_collection_finish(session):
+    needed = any("smoke" in getattr(item, "fixturenames", ()) for item in session.items)
+    if needed and not session.config.option.collectonly:
+        session.config.stash[FOLDER] = tempfile.TemporaryDirectory(prefix="smoke run ", ignore_cleanup_errors=True)
+        workspace = Workspace(Path(session.config.stash[FOLDER].name) / "work here")
+        session.config.stash[SMOKE] = workspace.started()
+
+
+def pytest_unconfigure(config):
+    if SMOKE in config.stash:
+        config.stash[SMOKE].stop()
+        config.stash[FOLDER].cleanup()
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory) -> Workspace:
+def smoke(pytestconfig) -> Workspace:
     """The finished smoke study."""
-    workspace = Workspace(tmp_path_factory.mktemp("smoke run") / "work here")
-    workspace.snakemake()
-    return workspace
+    return pytestconfig.stash[SMOKE].finished()
 
 
 @pytest.fixture(scope="session")

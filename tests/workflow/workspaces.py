@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(sys.executable)
@@ -80,6 +81,12 @@ class Workspace:
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
 
+    def started(self, *arguments: str, cores: int = 2) -> "Running":
+        """Snakemake, started here and not waited for."""
+        log = (self.folder / "snakemake said.txt").open("w+")
+        call = self.call(*arguments, cores=cores)
+        return Running(self, subprocess.Popen(call, stdout=log, stderr=log, env=self.variables()), log)
+
     def said(self, *arguments: str, cores: int = 2) -> str:
         """Everything that a run says which should fail."""
         done = self.snakemake(*arguments, cores=cores, check=False)
@@ -132,6 +139,29 @@ class Workspace:
         other = Workspace(folder, self.config, self.sources)
         other.prefix, other.python, other.environment = [*self.prefix], self.python, dict(self.environment)
         return other
+
+
+@dataclass
+class Running:
+    """A run that goes on beside the tests."""
+
+    workspace: Workspace
+    process: subprocess.Popen
+    log: TextIO
+
+    def finished(self) -> Workspace:
+        """The workspace once the run has ended well."""
+        code = self.process.wait()
+        self.log.seek(0)
+        assert code == 0, self.log.read()
+        return self.workspace
+
+    def stop(self) -> None:
+        """Ends the run if it still goes on."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+        self.log.close()
 
 
 def differing(one: Mapping[str, bytes], other: Mapping[str, bytes]) -> list[str]:
