@@ -118,8 +118,7 @@ def supervise_lora(
     affair.
     Raises UserError as `supervise`, `read_architecture` and `adapted` do.
     """
-    if settings.selection == "lowest_held_loss" and not held:
-        raise UserError("the rule lowest_held_loss needs demonstrations that are held back from training")
+    settings.check_held(held)
     policy = Policy(read_architecture(folder))
     batches = token_batches(groups, seed=settings.seed, steps=settings.steps, tokens=settings.tokens)
     _check_lengths([*(text for batch in batches for text in batch), *held], policy.architecture.positions)

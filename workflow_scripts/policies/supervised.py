@@ -54,6 +54,11 @@ class SupervisedSettings:
         if min(self.steps, self.tokens, self.every) < 1:
             raise UserError("steps, tokens and every must be at least 1")
 
+    def check_held(self, held: Sequence[Text]) -> None:
+        """Raises UserError where the selection rule needs held-back demonstrations and there are none."""
+        if self.selection == "lowest_held_loss" and not held:
+            raise UserError("the rule lowest_held_loss needs demonstrations that are held back from training")
+
     @property
     def budget(self) -> int:
         """Completion tokens that the whole run trains on."""
@@ -131,8 +136,7 @@ def supervise(
     completion token after the update, NaN where it was not measured).
     Raises UserError where the rule needs held-back demonstrations and there are none, and as `pretrain`.
     """
-    if settings.selection == "lowest_held_loss" and not held:
-        raise UserError("the rule lowest_held_loss needs demonstrations that are held back from training")
+    settings.check_held(held)
     batches = token_batches(groups, seed=settings.seed, steps=settings.steps, tokens=settings.tokens)
     schedule = Schedule(
         steps=settings.steps,

@@ -18,8 +18,7 @@ from workflow_scripts.records.schemas import TRAINING
 from workflow_scripts.records.stage import refuse_other_engines, run
 from workflow_scripts.records.tables import write_table
 from workflow_scripts.tasks.countdown import problem_files
-from workflow_scripts.tasks.countdown.reward import compute_score
-from workflow_scripts.tasks.countdown.text import think_prompt
+from workflow_scripts.tasks.countdown.rewarded import rewarded
 
 
 def line_settings(params, wildcards):
@@ -54,20 +53,14 @@ def main(input, output, params, wildcards):
     torch.set_num_threads(1)  # fixed, since rounding follows it; Snakemake's threads scale with --cores
     for path in [input.base, input.problems, *([input.state] if params.first_step else [])]:
         manifests.check(path)
-    rows = problem_files.read_verl_rows(input.problems)
-    asked = [{"numbers": list(row.numbers), "target": int(row.target)} for row in rows.itertuples()]
-    source = list(rows["data_source"])
+    asked = rewarded(problem_files.read_verl_rows(input.problems))
     base, tokenizer = load_policy(input.base), load_tokenizer(input.base)
-    prompts = [tokenizer.encode_known(think_prompt(**problem)) for problem in asked]
+    prompts = [tokenizer.encode_known(prompt) for prompt in asked.prompts]
     settings = line_settings(params, wildcards)
     state = load_state(input.state, settings) if params.first_step else new_state(base, critic=settings.critic)
-
-    def reward(answers):
-        return [compute_score(source[index], completion, asked[index]) for index, completion in answers]
-
     metrics = []
     with progress(total=params.last_step - state.step, title=f"training {params.line}", unit="step") as bar:
-        for row in train_segment(state, base, prompts, reward, tokenizer, settings, params.last_step):
+        for row in train_segment(state, base, prompts, asked.reward, tokenizer, settings, params.last_step):
             metrics.append(row)
             bar.set_postfix_str(f"reward {row['reward']:.3f}", refresh=False)
             bar.update()
