@@ -1,6 +1,5 @@
 """policies/likelihood.py: worked by hand on a tiny policy, and beside the decoder and the plain forward pass."""
 
-import json
 import math
 
 import numpy as np
@@ -149,22 +148,6 @@ def test_pairs_are_the_chances_that_the_decoder_has(random):
         assert (np.abs(counts / samples - exact) <= 4.5 * np.sqrt(exact * (1 - exact) / samples) + 1e-9).all()
 
 
-class _Gluing:
-    """Two words at a time make one token, as byte-pair encodings may."""
-
-    end_id = 9
-
-    def encode_known(self, text):
-        words = text.split()
-        return [len(" ".join(words[at : at + 2])) for at in range(0, len(words), 2)]
-
-
-def test_tokens_that_reach_over_the_boundary_are_refused():
-    assert likelihood._joined(_Gluing(), "a b", "c", "p") == ((3,), (1,))
-    with pytest.raises(UserError, match="'a' and 'b c' are not those of the two joined"):
-        likelihood._joined(_Gluing(), "a", "b c", "p")
-
-
 @pytest.mark.parametrize(
     ("text", "match"),
     [
@@ -219,7 +202,3 @@ def test_damaged_policies_are_named(by_hand, tmp_path):
     save_tokenizer(WORDS, tmp_path)
     with pytest.raises(UserError, match="NaN or infinite"):
         token_log_probs(tmp_path, [("a", "b")])
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
-    with pytest.raises(UserError, match="gpt2"):
-        next_pairs(tmp_path, [("a", ["a"], ["b"])], **STUDY)

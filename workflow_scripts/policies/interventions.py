@@ -6,8 +6,8 @@ plain samples, and from each other, by what they do alone: interpolation or mixi
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import pandas as pd
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow as pa
 from workflow_scripts.policies import interpolation
 from workflow_scripts.policies.decoding_weights import DecodeWeights
 from workflow_scripts.policies.mixing import mixture
+from workflow_scripts.policies.model import Policy
 from workflow_scripts.policies.sampling import Speaker, load_speaker, sample_requests
 from workflow_scripts.records.errors import UserError, closest
 from workflow_scripts.records.progress import progress
@@ -24,6 +25,8 @@ PLAIN = "plain"
 """The requests that a setting takes where it names none."""
 
 CHANGES = ("none", "interpolation", "mixing", "checkpoints")
+
+_KEPT = 2  # policies, and pairs of them, at hand: some are gigabytes each
 
 
 @dataclass(frozen=True)
@@ -135,12 +138,12 @@ def _parts(setting: Setting, requests: pd.DataFrame, load: "_Loader") -> Iterato
 
 
 class _Loader:
-    """Policies by name, each read once."""
+    """Policies by name; the last few stay in memory."""
 
     def __init__(self, folders: Mapping[str, str | os.PathLike]):
         self.folders = folders
-        self.speaker = cache(lambda name: load_speaker(folders[name]))
-        self.pair = cache(lambda late, early: interpolation.load_pair(folders[late], folders[early]))
+        self.speaker = lru_cache(_KEPT)(lambda name: load_speaker(folders[name]))
+        self.pair = lru_cache(_KEPT)(lambda late, early: interpolation.load_pair(folders[late], folders[early]))
 
     def changed(self, setting: Setting) -> Speaker:
         late = self.speaker(setting.policy)
@@ -150,10 +153,13 @@ class _Loader:
                 setting.alpha,
                 None if setting.blocks is None else tuple(setting.blocks),
             )
-            return Speaker(DecodeWeights.from_tensors(policy.tensors(), policy.architecture.config()), late.tokenizer)
+            if isinstance(policy, Policy):
+                policy = DecodeWeights.from_tensors(policy.tensors(), policy.architecture.config())
+            return replace(late, weights=policy)
         if setting.change == "mixing":
             interpolation.refuse_other_words(self.folders[setting.policy], self.folders[setting.partner])
             early = self.speaker(setting.partner).weights
-            together = mixture(early, late.tokenizer.words, alpha=setting.alpha, strategy=setting.strategy)
-            return Speaker(late.weights, late.tokenizer, together)
+            piece = getattr(late.tokenizer, "piece", None)  # of tokenizers whose tokens are parts of words
+            rule = {"alpha": setting.alpha, "strategy": setting.strategy, "piece": piece}
+            return replace(late, reader=mixture(early, late.tokenizer.words, **rule))
         return late

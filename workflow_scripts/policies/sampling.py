@@ -7,7 +7,8 @@ division into shards nor the number of samples asked for changes a sample: the f
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,16 @@ import pyarrow as pa
 
 from workflow_scripts.policies.decoding import Decoded, decode
 from workflow_scripts.policies.decoding_weights import DecodeWeights
+from workflow_scripts.policies.foreign_model import built_in, load_foreign
+from workflow_scripts.policies.foreign_tokenizer import AnyTokenizer, load_any_tokenizer
 from workflow_scripts.policies.inference import Reader
-from workflow_scripts.policies.tokenizer import Tokenizer, load_tokenizer
+from workflow_scripts.policies.readers import reading
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.progress import progress
 from workflow_scripts.records.schemas import ROLLOUTS
 from workflow_scripts.records.seeds import sample_keys
+
+_SAMPLED = ("tokens", "lengths", "stopped")
 
 
 @dataclass(frozen=True)
@@ -34,16 +39,25 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Speaker:
-    """What samples are drawn from. reader: how `decode` reads the weights' rows; a mixture brings its own."""
+    """What samples are drawn from.
 
-    weights: DecodeWeights
-    tokenizer: Tokenizer
-    reader: Callable[[DecodeWeights], Reader] = Reader
+    weights: DecodeWeights of a small policy, or the policies.foreign_model.ForeignPolicy of any other folder. reader:
+    how `decode` reads the weights' rows; a mixture brings its own.
+    """
+
+    weights: Any
+    tokenizer: AnyTokenizer
+    reader: Callable[[Any], Reader] = reading
 
 
 def load_speaker(folder: str | os.PathLike) -> Speaker:
-    """The policy of a folder; UserError where it is damaged or has fewer words than its tokenizer."""
-    weights, tokenizer = DecodeWeights.load(folder), load_tokenizer(folder)
+    """The policy of a folder, whatever made it; UserError where it is damaged or has fewer words than its tokenizer.
+
+    A small word-level policy is decoded by the built-in engine, on which order, batches and shards have no influence.
+    Any other is read by transformers (policies.foreign_model), where they change rounding.
+    """
+    weights = DecodeWeights.load(folder) if built_in(folder) else load_foreign(folder)
+    tokenizer = load_any_tokenizer(folder)
     if len(tokenizer) > weights.vocabulary:
         raise UserError(f"{folder}: the tokenizer has {len(tokenizer)} words, the policy only {weights.vocabulary}")
     return Speaker(weights, tokenizer)
@@ -129,8 +143,18 @@ def _decoded(
     on_progress: Callable[[int], object] | None = None,
 ) -> Decoded:
     given = _tokens(prompts, speaker.tokenizer, speaker.weights.context)
-    end = speaker.tokenizer.end_id
-    return decode(speaker.weights, given, keys, **drawing, eos_id=end, reader=speaker.reader, on_progress=on_progress)
+    ends, weights = speaker.tokenizer.end_ids, speaker.weights
+    call = {**drawing, "eos_id": ends, "reader": speaker.reader, "on_progress": on_progress}
+    if isinstance(weights, DecodeWeights):
+        return decode(weights, given, keys, **call)
+    # Rows of a large model are many megabytes each: samples that don't fit beside each other are drawn in turn.
+    rows = weights.rows_at_once(max(map(len, given), default=0) + drawing["max_new_tokens"])
+    parts = [
+        decode(weights, given, keys[:, first : first + rows], **call, rows_at_once=rows)
+        for first in range(0, keys.shape[1], rows)
+    ]
+    together = {name: np.concatenate([getattr(part, name) for part in parts], axis=1) for name in _SAMPLED}
+    return replace(parts[0], **together)
 
 
 def _refuse_repeats(prompts: Sequence[Prompt]) -> None:
@@ -142,10 +166,11 @@ def _refuse_repeats(prompts: Sequence[Prompt]) -> None:
         seen.add(place)
 
 
-def _tokens(prompts: Sequence[Prompt], tokenizer: Tokenizer, context: int) -> list[list[int]]:
+def _tokens(prompts: Sequence[Prompt], tokenizer: AnyTokenizer, context: int) -> list[list[int]]:
     given = []
     for prompt in prompts:
-        ids = tokenizer.encode_known(prompt.text) + tokenizer.encode_known(prompt.prefix)
+        text, prefix = tokenizer.join(prompt.text, prompt.prefix)
+        ids = [*text, *prefix]
         if not 0 < len(ids) < context:
             raise UserError(
                 f"problem {prompt.problem_id}: prompt and prefix have {len(ids)} tokens; there must be some, and the "
@@ -156,7 +181,12 @@ def _tokens(prompts: Sequence[Prompt], tokenizer: Tokenizer, context: int) -> li
 
 
 def _table(
-    policy: str, prompts: Sequence[Prompt], sample: np.ndarray, keys: np.ndarray, decoded: Decoded, tokenizer: Tokenizer
+    policy: str,
+    prompts: Sequence[Prompt],
+    sample: np.ndarray,
+    keys: np.ndarray,
+    decoded: Decoded,
+    tokenizer: AnyTokenizer,
 ) -> pa.Table:
     """sample: int32 (keys.size,), the number of each sample, in the order of keys."""
     samples = keys.shape[1]
