@@ -52,14 +52,11 @@ def cells(masses: pd.DataFrame, counts: pd.DataFrame, samples: int, confidence: 
     masses: MASSES. counts: FORM_COUNTS of (at least) the same policies and problems; samples: n of each problem.
     exact: `decoded`. count: samples whose think part opens so; `outside` has the rest, samples that state no step among
     them. low, high: counts between which an exact binomial of that probability lies with at least `confidence`, equal
-    tails; region: the probability that it does. Raises UserError for a policy without counts, and for a problem with
-    more counted samples than n.
+    tails; region: the probability that it does. Raises UserError for a problem with
+    more counted samples than n. A policy without counts states no step.
     """
     if twice := sorted(masses.loc[masses.duplicated(["policy", "problem_id", "opening"]), "problem_id"]):
         raise UserError(f"an opening of problem {twice[0]} is given twice in the masses of one policy")
-    missing = sorted(set(masses["policy"]) - set(counts["policy"]))
-    if missing:
-        raise UserError(f"there are no form counts of {missing[0]}")
     from scipy.stats import binom
 
     seen = counts.loc[counts["kind"] == "think", ["policy", "problem_id", "form", "samples"]]

@@ -19,10 +19,10 @@ def mass_values(frame: pd.DataFrame, counts: pd.DataFrame, solution_set: str = "
     frame, counts: PROBLEM_BREADTH and FORM_COUNTS of the policies. solution_set: `expressible` or `full`, which
     openings count as opening a solution. The most used entrance is each policy's own, so that mass_first rises when
     samples gather in one entrance, whichever it is. Raises UserError as comparison.problem_values does, and where
-    counts lack a policy of the frame.
+    counts lack a policy of the frame that states a step anywhere.
     """
     known = problem_values(frame, [1], solution_set)
-    missing = set(known.policies) - set(counts["policy"].unique())
+    missing = set(frame.loc[frame["entropy_think"].notna(), "policy"]) - set(counts["policy"].unique())
     if missing:
         raise UserError(f"there are no form counts of {', '.join(sorted(missing))}")
     flag = "expressible" if solution_set == "expressible" else "feasible"

@@ -54,7 +54,8 @@ def kept_forms(counts: pd.DataFrame, early: str, late: str, kind: str = "paper")
     the solver lists them.
     """
     chosen = counts[(counts["kind"] == kind) & counts["feasible"] & (counts["correct"] > 0)]
-    forms = {p: chosen[chosen["policy"] == p][["problem_id", "form"]] for p in (early, late)}
+    # As objects: pandas 3 cannot merge empty columns of strings
+    forms = {p: chosen[chosen["policy"] == p][["problem_id", "form"]].astype(object) for p in (early, late)}
     merged = forms[early].merge(forms[late], on=["problem_id", "form"], how="outer", indicator=True)
     table = pd.crosstab(merged["problem_id"], merged["_merge"]).reindex(
         columns=["both", "left_only", "right_only"], fill_value=0

@@ -9,6 +9,8 @@ The classifier is described in scaffold_classifier. Mutual information is estima
 log-loss from not seeing to seeing the scaffold, nats.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -33,12 +35,17 @@ FEWEST_PROBLEMS = 10
 _EMPTY = {"nats": np.nan, "low": np.nan, "high": np.nan, "p": np.nan}
 
 
-def rows_of(clamps: pd.DataFrame, rollouts: pd.DataFrame, problems: pd.DataFrame) -> pd.DataFrame:
+def rows_of(
+    clamps: pd.DataFrame,
+    rollouts: pd.DataFrame,
+    problems: pd.DataFrame,
+    in_words: Callable[[str], str] = str,
+) -> pd.DataFrame:
     """Rows to screen, columns ROWS, in the order of clamps and rollouts.
 
     clamps: CLAMPS, of which SCREENED_RUNGS are taken. rollouts: ROLLOUTS of one or more policies on their prefixes.
-    problems: PROBLEMS. Raises UserError where a clamp has no rollouts, its problem is unknown, or its prefix does not
-    hold its family's `try a op`.
+    problems: PROBLEMS. in_words: puts a text into the laptop's words (Wording.in_words). Raises UserError where a clamp
+    has no rollouts, its problem is unknown, or its prefix does not hold its family's `try a op`.
     """
     chosen = clamps[clamps["rung"].isin(SCREENED_RUNGS)]
     numbers = {name: sorted(map(int, given)) for name, given in zip(problems["problem_id"], problems["numbers"])}
@@ -46,7 +53,7 @@ def rows_of(clamps: pd.DataFrame, rollouts: pd.DataFrame, problems: pd.DataFrame
     for row in chosen.itertuples():
         if row.problem_id not in numbers:
             raise UserError(f"problem {row.problem_id} of the clamps is not in the problem set")
-        before, after = _split(row.prefix, row.family, row.problem_id)
+        before, after = _split(in_words(row.prefix), row.family, row.problem_id)
         others = list(numbers[row.problem_id])
         if int(row.family[:-1]) not in others:
             raise UserError(f"family {row.family} begins with no number of problem {row.problem_id}")
@@ -58,7 +65,7 @@ def rows_of(clamps: pd.DataFrame, rollouts: pd.DataFrame, problems: pd.DataFrame
     if joined["policy"].isna().any():
         missing = joined[joined["policy"].isna()].iloc[0]
         raise UserError(f"there are no rollouts of problem {missing['problem_id']} with prefix {missing['prefix']!r}")
-    texts = joined["after"] + " " + joined["completion"]
+    texts = joined["after"] + " " + joined["completion"].map(in_words)
     joined["y"] = [_following(text, known) for text, known in zip(texts, joined["candidates"])]
     return joined[list(ROWS)]
 
@@ -70,9 +77,11 @@ def _following(text: str, candidates: tuple[int, ...]) -> int:
 
 
 def _split(prefix: str, family: str, problem_id: str) -> tuple[str, str]:
-    """Scaffold text before and after the last `try a op` of a prefix."""
-    rung = f" try {family[:-1]} {family[-1]} "
-    before, found, after = f" {prefix} ".rpartition(rung)
+    """Scaffold text before and after the last `try a op` of a prefix, or its first `a op` where no `try` is written."""
+    step = f" {family[:-1]} {family[-1]} "
+    before, found, after = f" {prefix} ".rpartition(f" try{step}")
+    if not found:
+        before, found, after = f" {prefix} ".partition(step)
     if not found:
         raise UserError(f"problem {problem_id}: the prefix {prefix!r} does not give the family {family}")
     return before.strip(), after.strip()

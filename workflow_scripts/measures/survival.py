@@ -72,6 +72,8 @@ def _comparisons(
 
 
 def _auc(wins: np.ndarray, pairs: np.ndarray, bootstrap: Bootstrap) -> tuple[float, float, float]:
+    if not pairs.any():
+        return np.nan, np.nan, np.nan
     weights, seeds = bootstrap.problem_weights, bootstrap.seed_weights
 
     def weighted(counts: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from workflow_scripts.tasks.countdown.chance import chance
 from workflow_scripts.tasks.countdown.problems import table
 from workflow_scripts.tasks.countdown.solver import solve_many
 from workflow_scripts.tasks.countdown.text import VOCABULARY
+from workflow_scripts.tasks.countdown.wording import LAPTOP
 
 INSTANCES = [([4, 5, 7, 9], 24), ([1, 1, 2], 3), ([2, 2], 4)]
 
@@ -159,9 +160,9 @@ def test_refused_scaffolds(frames, family, text, message):
 
 
 def test_a_longer_number_is_not_the_answer():
-    assert clamps.holds_answer("try 9 - 5 = 2 no .", 24) == ""
-    assert clamps.holds_answer("try 60 + 4 = 64 no .", 6) == ""
-    assert clamps.holds_answer("try 9 + 15 = 24", 24) == "= 24"
+    assert LAPTOP.holds_answer("try 9 - 5 = 2 no .", 24) == ""
+    assert LAPTOP.holds_answer("try 60 + 4 = 64 no .", 6) == ""
+    assert LAPTOP.holds_answer("try 9 + 15 = 24", 24) == "= 24"
 
 
 def test_refusals(frames):

@@ -10,13 +10,13 @@ from workflow_scripts.tasks.countdown.requests import (
     COLUMNS,
     agreed_entrances,
     allocated_requests,
-    entrance_prefix,
     forced_operator_requests,
     plain_requests,
     reordered_requests,
     seen_entrances,
     solver_entrances,
 )
+from workflow_scripts.tasks.countdown.wording import LAPTOP
 
 PROBLEMS = pd.DataFrame(
     {"problem_id": ["2_3_4-24", "4_5_7_9-24"], "numbers": [[3, 2, 4], [9, 4, 5, 7]], "target": [24, 24]}
@@ -25,7 +25,7 @@ PROBLEMS = pd.DataFrame(
 
 @pytest.mark.parametrize(("opening", "prefix"), [("4*", "try 4 *"), ("10-", "try 10 -"), ("100/", "try 100 /")])
 def test_the_minimal_entrance(opening, prefix):
-    assert entrance_prefix(opening) == prefix
+    assert LAPTOP.entrance(opening) == prefix
 
 
 def test_plain_requests():

@@ -1,9 +1,9 @@
 """The clamp ladder: what the policy is given of a designated opening before it goes on by itself.
 
-A rung is text in the policy's own words after `<think>`. That policy has 120 words, none of them for intentions, so a
-plan here is what it can read: a generic plan names the operations of a solution without their numbers, a misleading
-plan is an entrance that leads nowhere. Every text is made from the problem, its solver menu and its scaffolds alone, so
-that a rung has the same bytes at every checkpoint (protocol, section 4.5).
+A rung is text in the policy's own words after `<think>` (wording.py). The small policy has 120 words, none of them for
+intentions, so a plan is what it can read: a generic plan names the operations of a solution without their numbers, a
+misleading plan is an entrance that leads nowhere; in English both are sentences. Every text is made from the problem,
+its solver menu and its scaffolds alone, so that a rung has the same bytes at every checkpoint (protocol, section 4.5).
 """
 
 from collections.abc import Collection, Sequence
@@ -14,7 +14,9 @@ import pandas as pd
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.schemas import CLAMPS
 from workflow_scripts.tasks.countdown.chance import chances
-from workflow_scripts.tasks.countdown.text import LARGEST, solution_completion, spaced
+from workflow_scripts.tasks.countdown.english import Step, operand
+from workflow_scripts.tasks.countdown.text import spaced
+from workflow_scripts.tasks.countdown.wording import LAPTOP, Wording
 
 RUNGS = (
     "nothing",
@@ -75,62 +77,59 @@ def problems_of(
     return {name: Problem(name, *asked[name], menu, frozenset(forms[name])) for name, menu in menus.items()}
 
 
-def first_step(witness: str) -> tuple[str, str, str, int]:
-    """(first operand, operator, second operand, value) of the first executed step of an expressible expression.
-
-    Raises UserError where the text cannot say the expression.
-    """
-    steps = solution_completion(witness).split(" </think>")[0]
-    _, first, operator, second, _, value = steps.split(" , ")[0].split()
-    return first, operator, second, int(value)
-
-
-def rung_text(rung: str, witness: str, *, numbers: Sequence[int], target: int, menu: Collection[str]) -> str | None:
-    """What a rung says of the opening of `witness`, an expressible expression.
+def rung_text(
+    rung: str,
+    witness: str,
+    *,
+    numbers: Sequence[int],
+    target: int,
+    menu: Collection[str],
+    words: Wording = LAPTOP,
+) -> str | None:
+    """What a rung says of the opening of `witness`, an expression that the wording can say.
 
     With 4 * 7 + 5 - 9 for 24: nothing ``; first_number `try 4`; entrance `try 4 *`; first_calculation `try 4 * 7 = 28`;
     wrong_value `try 4 * 7 = 29`, one too many, or too few where that cannot be said or is the target; generic_plan
     `* + - .`, the witness's operators in a fixed order; misleading_plan `try 4 +`, the first entrance in sorted order
-    that no solution has.
+    that no solution has. In English `Let me try: 4 *` and so on; plans: see wording.py.
     menu: openings of all solutions, expressible or not. None where every entrance opens a solution: no plan misleads
     there, so that the rung is left out. Raises UserError for another rung.
     """
+    if rung not in RUNGS:
+        raise UserError(f"there is no rung {rung!r}: use {', '.join(RUNGS)}")
     if rung == "nothing":
         return ""
     if rung == "generic_plan":
-        return " ".join([*sorted(sign for sign in witness if sign in _OPERATORS), "."])
+        return words.generic_plan(witness)
     if rung == "misleading_plan":
         dead = sorted({f"{n}{operator}" for n in numbers for operator in _OPERATORS} - set(menu))
-        return f"try {dead[0][:-1]} {dead[0][-1]}" if dead else None
-    first, operator, second, value = first_step(witness)
+        return words.misleading_plan(dead[0]) if dead else None
+    step = words.steps(witness)[0]
+    if rung == "first_number":
+        return f"{words.lead} {operand(step.first)}"
+    if rung == "entrance":
+        return words.entrance(f"{operand(step.first)}{step.operator}")
     if rung == "wrong_value":
-        value = next(v for v in (value + 1, value - 1, value + 2, value - 2) if 0 <= v <= LARGEST and v != target)
-    texts = {
-        "first_number": f"try {first}",
-        "entrance": f"try {first} {operator}",
-        "first_calculation": f"try {first} {operator} {second} = {value}",
-        "wrong_value": f"try {first} {operator} {second} = {value}",
-    }
-    if rung not in texts:
-        raise UserError(f"there is no rung {rung!r}: use {', '.join(RUNGS)}")
-    return texts[rung]
+        step = Step(*step[:3], words.near_miss(step.value, target))
+    return words.attempt([step])
 
 
-def holds_answer(text: str, target: int, forms: Collection[str] = ()) -> str:
-    """What of the answer a text gives away: `= 24`, an answer tag or one of the solutions' texts; else empty."""
-    spread = f" {text} "
-    return next((told for told in (f"= {target}", "<answer>", *sorted(forms)) if f" {told} " in spread), "")
-
-
-def _rows(problem: Problem, family: str, scaffold: tuple[str, int, str], rungs: Sequence[str], chance: float) -> list:
+def _rows(
+    problem: Problem,
+    family: str,
+    scaffold: tuple[str, int, str],
+    rungs: Sequence[str],
+    chance: float,
+    words: Wording,
+) -> list:
     kind, number, text = scaffold
-    told = holds_answer(text, problem.target, problem.forms)
+    told = words.holds_answer(text, problem.target, problem.forms)
     if told:
         raise UserError(f"{kind} scaffold {number} of {problem.problem_id} holds the answer ({told!r}): {text!r}")
     witness = problem.witness(family)
     rows = []
     for rung in rungs:
-        given = rung_text(rung, witness, numbers=problem.numbers, target=problem.target, menu=problem.menu)
+        given = rung_text(rung, witness, numbers=problem.numbers, target=problem.target, menu=problem.menu, words=words)
         if given is not None:
             prefix = f"{text} {given}".strip()
             rows.append((problem.problem_id, family, kind, number, rung, prefix, chance))
@@ -147,7 +146,13 @@ def clamp_frame(rows: Sequence[tuple]) -> pd.DataFrame:
     return frame.assign(order=order).sort_values([*_KEY[:-1], "order", "rung"], ignore_index=True)[CLAMPS.names]
 
 
-def menu_clamps(problems: pd.DataFrame, openings: pd.DataFrame, cells: pd.DataFrame | None = None) -> pd.DataFrame:
+def menu_clamps(
+    problems: pd.DataFrame,
+    openings: pd.DataFrame,
+    cells: pd.DataFrame | None = None,
+    *,
+    words: Wording = LAPTOP,
+) -> pd.DataFrame:
     """CLAMPS that give the minimal entrance of every expressible opening, without a scaffold.
 
     problems, openings: PROBLEMS and their OPENINGS. cells: columns problem_id, family, where only these are wanted.
@@ -158,10 +163,10 @@ def menu_clamps(problems: pd.DataFrame, openings: pd.DataFrame, cells: pd.DataFr
         chosen = openings[openings["expressible"]][["problem_id", "opening"]].to_numpy().tolist()
     else:
         chosen = cells[["problem_id", "family"]].drop_duplicates().to_numpy().tolist()
-    return clamp_frame(_clamps(known, [(*cell, (NEUTRAL, 0, "")) for cell in chosen], ["entrance"]))
+    return clamp_frame(_clamps(known, [(*cell, (NEUTRAL, 0, "")) for cell in chosen], ["entrance"], words))
 
 
-def _clamps(known: dict[str, Problem], cells: Sequence[tuple], rungs: Sequence[str]) -> list:
+def _clamps(known: dict[str, Problem], cells: Sequence[tuple], rungs: Sequence[str], words: Wording) -> list:
     rows, shares = [], {}
     for name, family, scaffold in cells:
         if name not in known:
@@ -170,7 +175,7 @@ def _clamps(known: dict[str, Problem], cells: Sequence[tuple], rungs: Sequence[s
         problem.witness(family)  # refuses what is not in the menu before anything is counted
         if name not in shares:
             shares[name] = chances(problem.numbers, problem.target)
-        rows += _rows(problem, family, scaffold, rungs, shares[name][family])
+        rows += _rows(problem, family, scaffold, rungs, shares[name][family], words)
     return rows
 
 
@@ -191,6 +196,7 @@ def ladder_clamps(
     *,
     families: int = 2,
     rungs: Sequence[str] = RUNGS,
+    words: Wording = LAPTOP,
 ) -> pd.DataFrame:
     """CLAMPS of every rung for the largest openings of each problem, without a scaffold and behind each of its own.
 
@@ -207,4 +213,4 @@ def ladder_clamps(
         known[row.problem_id].witness(row.family)
     own = cells.merge(scaffolds, on=["problem_id", "family"])
     chosen += [(r.problem_id, r.family, (r.scaffold, int(r.scaffold_id), r.text)) for r in own.itertuples(index=False)]
-    return clamp_frame(_clamps(known, chosen, rungs))
+    return clamp_frame(_clamps(known, chosen, rungs, words))

@@ -4,33 +4,37 @@ A table of requests has columns problem_id, text (the prompt), prefix (forced be
 Samples of one problem are numbered 0, 1, … so that a request can be compared with the plain one of the same number.
 """
 
+from collections.abc import Callable, Sequence
+
 import pandas as pd
 
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.seeds import generator, key
-from workflow_scripts.tasks.countdown.text import LEAD, think_prompt
+from workflow_scripts.tasks.countdown.text import think_prompt
+from workflow_scripts.tasks.countdown.wording import LAPTOP
 
 COLUMNS = ["problem_id", "text", "prefix", "sample"]
 OPERATORS = "+-*/"
 
+Ask = Callable[[Sequence[int], int], str]
+"""Prompt of (numbers, target) as a policy reads it."""
 
-def entrance_prefix(opening: str) -> str:
-    """The minimal entrance of an opening: `4*` → `try 4 *`."""
-    return f"{LEAD} {opening[:-1]} {opening[-1]}"
+Prefix = Callable[[str], str]
+"""Minimal entrance of an opening: `4*` → `try 4 *`."""
 
 
-def plain_requests(problems: pd.DataFrame, samples: int | range) -> pd.DataFrame:
+def plain_requests(problems: pd.DataFrame, samples: int | range, *, ask: Ask = think_prompt) -> pd.DataFrame:
     """Every sample is given the problem as it stands. problems: PROBLEMS. samples: how many, or their numbers."""
     numbers = range(samples) if isinstance(samples, int) else samples
     rows = [
-        (row.problem_id, think_prompt(list(row.numbers), row.target), "", sample)
+        (row.problem_id, ask(list(row.numbers), row.target), "", sample)
         for row in problems.itertuples()
         for sample in numbers
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def reordered_requests(problems: pd.DataFrame, samples: int, *, seed: int) -> pd.DataFrame:
+def reordered_requests(problems: pd.DataFrame, samples: int, *, seed: int, ask: Ask = think_prompt) -> pd.DataFrame:
     """Every sample reads the numbers in an order of its own: prompt diversification for a text without instructions.
 
     The paper asks in words for another method than the obvious one; the small policy's prompt has no words for that, so
@@ -40,19 +44,21 @@ def reordered_requests(problems: pd.DataFrame, samples: int, *, seed: int) -> pd
     for row in problems.itertuples():
         for sample in range(samples):
             order = generator(seed, "order of the numbers", row.problem_id, sample).permutation(len(row.numbers))
-            text = think_prompt([row.numbers[place] for place in order], row.target)
+            text = ask([row.numbers[place] for place in order], row.target)
             rows.append((row.problem_id, text, "", sample))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def forced_operator_requests(problems: pd.DataFrame, openings: pd.DataFrame) -> pd.DataFrame:
+def forced_operator_requests(
+    problems: pd.DataFrame, openings: pd.DataFrame, *, ask: Ask = think_prompt, prefix_of: Prefix = LAPTOP.entrance
+) -> pd.DataFrame:
     """The first operator of every sample replaced by another one; the sample goes on from there.
 
     openings: columns problem_id, sample, think_opening: the first step that a plain sample of the same number stated,
     which chose the operand. The three other operators are used in turn, in an order that starts at a place keyed by the
     problem, so that a problem's samples are split evenly over them. A sample that states no first step goes unforced.
     """
-    texts = _texts(problems)
+    texts = _texts(problems, ask)
     openings = openings[openings["problem_id"].isin(texts)].sort_values(["problem_id", "sample"])
     used: dict[tuple[str, str], int] = {}
     rows = []
@@ -63,12 +69,19 @@ def forced_operator_requests(problems: pd.DataFrame, openings: pd.DataFrame) -> 
             place = (row.problem_id, row.think_opening[-1])
             turn = used.setdefault(place, key("forced operator", *place) % len(others))
             used[place] = turn + 1
-            prefix = entrance_prefix(row.think_opening[:-1] + others[turn % len(others)])
+            prefix = prefix_of(row.think_opening[:-1] + others[turn % len(others)])
         rows.append((row.problem_id, texts[row.problem_id], prefix, row.sample))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def allocated_requests(problems: pd.DataFrame, entrances: pd.DataFrame, samples: int) -> pd.DataFrame:
+def allocated_requests(
+    problems: pd.DataFrame,
+    entrances: pd.DataFrame,
+    samples: int,
+    *,
+    ask: Ask = think_prompt,
+    prefix_of: Prefix = LAPTOP.entrance,
+) -> pd.DataFrame:
     """A problem's samples dealt out evenly to its entrances, in turn, so that any first part of them is even too.
 
     entrances: columns problem_id, opening, in the order in which they are served: the solver's expressible menu or a
@@ -78,11 +91,11 @@ def allocated_requests(problems: pd.DataFrame, entrances: pd.DataFrame, samples:
     if repeated.any():
         row = entrances[repeated].iloc[0]
         raise UserError(f"the entrance {row['opening']} of problem {row['problem_id']} is given twice")
-    texts = _texts(problems)
+    texts = _texts(problems, ask)
     menus = entrances.groupby("problem_id", sort=False)["opening"].agg(list).to_dict()
     rows = []
     for problem_id, text in texts.items():
-        menu = [entrance_prefix(opening) for opening in menus.get(problem_id, [])] or [""]
+        menu = [prefix_of(opening) for opening in menus.get(problem_id, [])] or [""]
         rows += [(problem_id, text, menu[sample % len(menu)], sample) for sample in range(samples)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -127,5 +140,5 @@ def _ranked(rows: pd.DataFrame, column: str, least: int, most: int | None) -> pd
     return counts[["problem_id", "opening", "samples"]]
 
 
-def _texts(problems: pd.DataFrame) -> dict[str, str]:
-    return {row.problem_id: think_prompt(list(row.numbers), row.target) for row in problems.itertuples()}
+def _texts(problems: pd.DataFrame, ask: Ask) -> dict[str, str]:
+    return {row.problem_id: ask(list(row.numbers), row.target) for row in problems.itertuples()}

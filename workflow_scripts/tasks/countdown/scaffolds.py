@@ -1,8 +1,10 @@
 """Text around a rung that the policy wrote itself: its own failed attempts, and prefixes of its own successes.
 
 A retry scaffold is a first attempt that missed, closed by `no .`: by the policy itself (`retry`) or, where it answered
-all the same, by us (`retry_closed`). Run cuts are what the study must not use, since they carry the plan along; they
-are made so that the leak screen has something to find (protocol, sections 4.1 and 4.6).
+all the same, by us (`retry_closed`). In English it is the text up to where the policy gives its first attempt up
+(english.failed_attempt); where it never does in so many words there are no retry scaffolds. Run cuts are what the study
+must not use, since they carry the plan along; they are made so that the leak screen has something to find (protocol,
+sections 4.1 and 4.6).
 """
 
 import re
@@ -11,10 +13,13 @@ from collections import Counter
 import pandas as pd
 
 from workflow_scripts.records.errors import UserError
+from workflow_scripts.tasks.countdown import english
+from workflow_scripts.tasks.countdown.appraisal import think_opening
 from workflow_scripts.tasks.countdown.chance import chances
-from workflow_scripts.tasks.countdown.clamps import Problem, clamp_frame, holds_answer, problems_of
+from workflow_scripts.tasks.countdown.clamps import Problem, clamp_frame, problems_of
 from workflow_scripts.tasks.countdown.expressions import evaluate, parse
 from workflow_scripts.tasks.countdown.verdicts import Rejected
+from workflow_scripts.tasks.countdown.wording import LAPTOP, Wording
 
 RETRY, RETRY_CLOSED, RUN_CUT = "retry", "retry_closed", "run_cut"
 
@@ -44,12 +49,16 @@ def _free_samples(rollouts: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     return judged.groupby(columns, dropna=False, sort=True).size().rename("count").reset_index()
 
 
-def failed_attempt(completion: str, target: int) -> tuple[str, str] | None:
+def failed_attempt(completion: str, target: int, words: Wording = LAPTOP) -> tuple[str, str] | None:
     """(kind, scaffold) of a completion whose first attempt is written in right steps and never meets the target.
 
     `try 4 * 9 = 36 , 36 + 5 = 41 no . try …` gives (`retry`, its first attempt with `no .`); an attempt that `</think>`
-    ends is closed by ` no .` and `retry_closed`. None where the text begins otherwise.
+    ends is closed by ` no .` and `retry_closed`. None where the text begins otherwise. English: as
+    english.failed_attempt, always `retry`.
     """
+    if not words.words:
+        given_up = english.failed_attempt(completion, target)
+        return None if given_up is None else (RETRY, given_up)
     found = _FIRST_ATTEMPT.match(completion)
     if not found:
         return None
@@ -77,6 +86,7 @@ def retry_scaffolds(
     *,
     per_family: int = 2,
     room: int | None = None,
+    words: Wording = LAPTOP,
 ) -> pd.DataFrame:
     """Failed first attempts that a designated opening can be put behind.
 
@@ -92,7 +102,7 @@ def retry_scaffolds(
     counts: dict[str, Counter[str]] = {}
     own: set[tuple[str, str]] = set()
     for row in _free_samples(rollouts, scores).itertuples(index=False):
-        found = failed_attempt(row.completion, _problem(known, row.problem_id).target)
+        found = failed_attempt(row.completion, _problem(known, row.problem_id).target, words)
         if found and (found[0] == RETRY or not row.correct):
             kind, text = found
             counts.setdefault(row.problem_id, Counter())[text] += row.count
@@ -103,18 +113,19 @@ def retry_scaffolds(
         fitting = [text for text in counts[name] if _fits(known[name], text, room)]
         ranked = sorted(fitting, key=lambda text: (-counts[name][text], len(text.split()), text))
         kinds = {text: RETRY if (name, text) in own else RETRY_CLOSED for text in ranked}
-        rows += _chosen(known[name], kinds, per_family)
+        rows += _chosen(known[name], kinds, per_family, words)
     frame = pd.DataFrame(rows, columns=["problem_id", "family", "scaffold", "scaffold_id", "text"])
     return frame.sort_values(["problem_id", "family", "scaffold", "scaffold_id"], ignore_index=True)
 
 
-def _chosen(problem: Problem, kinds: dict[str, str], per_family: int) -> list[tuple]:
+def _chosen(problem: Problem, kinds: dict[str, str], per_family: int, words: Wording) -> list[tuple]:
     """Rows of one problem. kinds: of its texts, which stand in the order of preference."""
-    usable = [text for text in kinds if not holds_answer(text, problem.target, problem.forms)]
+    usable = [text for text in kinds if not words.holds_answer(text, problem.target, problem.forms)]
+    spread = {text: f" {words.in_words(text)} " for text in usable}
     chosen = []
     for family, entry in problem.menu.items():
         if entry.expressible:
-            fit = [text for text in usable if f" {family[:-1]} {family[-1]} " not in text]
+            fit = [text for text in usable if f" {family[:-1]} {family[-1]} " not in spread[text]]
             chosen += [(family, text) for text in fit[:per_family]]
     needed = {text for _, text in chosen}
     places = {
@@ -139,6 +150,7 @@ def run_cuts(
     *,
     per_problem: int = 4,
     room: int | None = None,
+    words: Wording = LAPTOP,
 ) -> pd.DataFrame:
     """CLAMPS cut from successful runs: the think part up to its last step, and the whole of it.
 
@@ -150,18 +162,12 @@ def run_cuts(
     counts: dict[str, dict[tuple[str, str, str], int]] = {}
     samples = _free_samples(rollouts, scores)
     for row in samples[samples["correct"]].itertuples(index=False):
-        problem, found = _problem(known, row.problem_id), _RUN.match(row.completion)
-        if not found or " , " not in found["attempt"]:
-            continue
-        _, first, operator, *_ = found["attempt"].split()
+        problem, found = _problem(known, row.problem_id), _cut(row.completion, words)
         entry = problem.menu.get(row.answer_opening)
-        if row.answer_opening == f"{first}{operator}" and entry is not None and entry.expressible:
-            whole = found["before"] + found["attempt"]
-            cuts = whole.rpartition(" , ")[0], f"{whole} </think>"
-            if _fits(problem, cuts[1], room):
-                runs = counts.setdefault(row.problem_id, {})
-                key = (row.answer_opening, *cuts)
-                runs[key] = runs.get(key, 0) + row.count
+        opens = found and found[0] == row.answer_opening and entry is not None and entry.expressible
+        if opens and _fits(problem, found[2], room):
+            runs = counts.setdefault(row.problem_id, {})
+            runs[found] = runs.get(found, 0) + row.count
     rows = []
     for name, runs in counts.items():
         share = chances(known[name].numbers, known[name].target)
@@ -169,3 +175,17 @@ def run_cuts(
         for number, (family, *cuts) in enumerate(ranked[:per_problem]):
             rows += [(name, family, RUN_CUT, number, rung, cut, share[family]) for rung, cut in zip(RUN_RUNGS, cuts)]
     return clamp_frame(rows)
+
+
+def _cut(completion: str, words: Wording) -> tuple[str, str, str] | None:
+    """(opening of the last attempt, think part before its last step, whole think part) of a run; None for others."""
+    if not words.words:
+        # Where an English attempt ends is not marked, so that only a run's first step tells its opening.
+        cuts, opening = english.cuts_of_run(completion), think_opening(completion)
+        return (opening, *cuts) if cuts and opening else None
+    found = _RUN.match(completion)
+    if not found or " , " not in found["attempt"]:
+        return None
+    _, first, operator, *_ = found["attempt"].split()
+    whole = found["before"] + found["attempt"]
+    return f"{first}{operator}", whole.rpartition(" , ")[0], f"{whole} </think>"

@@ -19,12 +19,14 @@ def scores_of(
     problems: pd.DataFrame,
     *,
     contract: str = "strict",
+    gap: str = " ",
     watched: Callable[[Iterable], Iterable] = iter,
 ) -> pd.DataFrame:
     """SCORES of rollouts, one row each and in their order.
 
     rollouts: ROLLOUTS. problems: PROBLEMS, theirs among them. contract: see judging. watched: wraps the distinct
-    completions as they are judged (a progress bar). Prefix and continuation are judged as one completion.
+    completions as they are judged (a progress bar). Prefix and continuation are judged as one completion,
+    gap between them (Wording.gap).
     Raises UserError for a problem that is not among `problems`.
     """
     asked = {
@@ -34,7 +36,7 @@ def scores_of(
     strangers = sorted(set(rollouts["problem_id"]) - set(asked))
     if strangers:
         raise UserError(f"the rollouts hold problem {strangers[0]}, which is not among the problems")
-    written = (rollouts["prefix"] + " " + rollouts["completion"]).str.strip()
+    written = (rollouts["prefix"] + gap + rollouts["completion"]).str.strip()
     codes, distinct = pd.MultiIndex.from_arrays([rollouts["problem_id"], written]).factorize()
     verdicts = []
     for problem_id, text in watched(distinct):
