@@ -125,7 +125,6 @@ def test_true_probabilities_are_told_from_wrong_ones():
 @pytest.mark.parametrize(
     ("spoil", "match"),
     [
-        (lambda m, c: (m.assign(policy="q"), c), "no form counts of q"),
         (lambda m, c: (m, c.assign(samples=9)), "more than 8 samples of problem 3_7-10"),
         (lambda m, c: (pd.concat([m, m.iloc[:1]]), c), "3_7-10 is given twice"),
     ],

@@ -1,0 +1,52 @@
+"""The base policy of the word problems: trained from scratch on random texts that ask no problem of an evaluation."""
+
+import pyarrow as pa
+import torch
+
+from workflow_scripts.policies.architecture import Architecture
+from workflow_scripts.policies.model import new_policy, save_policy
+from workflow_scripts.policies.pretraining import Schedule, pretrain
+from workflow_scripts.policies.tokenizer import save_tokenizer
+from workflow_scripts.records.files import atomic_folder
+from workflow_scripts.records.progress import progress
+from workflow_scripts.records.schemas import PRETRAINING
+from workflow_scripts.records.stage import run
+from workflow_scripts.records.tables import read_table, write_table
+from workflow_scripts.records.word_schemas import WORD_PROBLEMS
+from workflow_scripts.tasks.maths.word_rewarded import problems_of
+from workflow_scripts.tasks.maths.word_text import VOCABULARY, random_texts
+
+
+def main(input, output, params, wildcards):
+    torch.set_num_threads(1)  # fixed, since rounding follows it; Snakemake's threads scale with --cores
+    asked = [problem for path in input.problems for problem in problems_of(read_table(path, WORD_PROBLEMS))]
+    excluded = {problem.key for problem in asked}
+    sizes, settings = params.architecture, params.settings
+    architecture = Architecture(
+        vocabulary=len(VOCABULARY),
+        model_type=sizes["architecture"],
+        hidden=sizes["hidden"],
+        layers=sizes["layers"],
+        heads=sizes["heads"],
+        head_dim=sizes["hidden"] // sizes["heads"],
+        mlp=sizes["mlp"],
+        positions=sizes["context"],
+    )
+    with atomic_folder(output.policy) as folder:
+        tokenizer = save_tokenizer(VOCABULARY, folder, max_length=sizes["context"])
+
+        def batch(step):
+            texts = random_texts(params.seed, "maths base", step, count=settings["batch"], excluded=excluded)
+            end = [tokenizer.end_id]
+            return [(tokenizer.encode_known(p), tokenizer.encode_known(c) + end) for p, c in texts]
+
+        policy = new_policy(architecture, params.seed)
+        schedule = Schedule(steps=settings["steps"], rate=settings["learning_rate"], workers=params.workers)
+        rows = list(
+            progress(pretrain(policy, batch, schedule), total=schedule.steps, title="pre-training", unit="step")
+        )
+        save_policy(policy, folder)
+    write_table(pa.Table.from_pylist(rows), output.metrics, PRETRAINING)
+
+
+run(main, snakemake)
