@@ -9,6 +9,7 @@ import pytest
 
 from workflow_scripts.figures import calibration, likelihood, style, tables
 from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.tables import csv_text
 
 SUFFIXES = ("svg", "csv")
 
@@ -53,7 +54,7 @@ def cells():
 
 def test_table2(positions, estimands):
     table = likelihood.table2(estimands, positions, ["ppo", "grpo"], notes=["late is step 300"])
-    rows = list(csv.DictReader(io.StringIO(tables.csv_text(tables.frame_of(table)))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(tables.frame_of(table)))))
     assert [row["entry"] for row in rows[:4]] == [
         "ppo entrance", "ppo execution", "ppo entrance_bare", "ppo execution_bare",
     ]  # fmt: skip

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.files import atomic_file, write_text
+from workflow_scripts.records.tables import csv_text
 
 COLOURS = ("#0b6ea8", "#c8551b", "#3d8a4e", "#7a4fa3", "#8c6d1f", "#555555")
 """Told apart in the common kinds of colour blindness and in grey; always paired with a marker."""

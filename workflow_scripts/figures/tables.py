@@ -12,12 +12,7 @@ import pandas as pd
 from workflow_scripts.measures.comparison import measures
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.files import write_text
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """The frame as csv: ten significant digits, Unix line ends, empty where there is no number."""
-    # Ten digits leave out the last bits, which a matrix product may round differently on another number of threads.
-    return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+from workflow_scripts.records.tables import csv_text
 
 
 class Column(NamedTuple):

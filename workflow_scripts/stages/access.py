@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures import access
 from workflow_scripts.measures.access_changes import binned_rows, change_rows, family_changes
 from workflow_scripts.measures.comparison import summary
@@ -13,7 +12,7 @@ from workflow_scripts.measures.statistics import Bootstrap
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import CLAMPS, MASSES, PROBLEMS, SCORES
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table, write_table
+from workflow_scripts.records.tables import csv_text, read_table, write_table
 
 
 def main(input, output, params, wildcards):

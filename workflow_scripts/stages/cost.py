@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from workflow_scripts.figures.cost import benchmark_files, costs, markdown
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.stage import run
+from workflow_scripts.records.tables import csv_text
 
 
 def main(input, output, params, wildcards):

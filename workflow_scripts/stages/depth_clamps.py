@@ -5,13 +5,19 @@ from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import read_table, write_table
 from workflow_scripts.tasks.countdown.depth_clamps import depth_clamps, next_menus
 from workflow_scripts.tasks.countdown.menus import menu
+from workflow_scripts.tasks.countdown.wording import wording
 
 
 def main(input, output, params, wildcards):
     problems = read_table(input["problems"], PROBLEMS)
-    clamps = depth_clamps(problems, menu(read_table(input.openings, OPENINGS), params.solution_set))
+    words, openings = (
+        wording(params.wording),
+        menu(read_table(input.openings, OPENINGS), params.solution_set),
+    )
+    clamps = depth_clamps(problems, openings, words)
     write_table(clamps, output.clamps, CLAMPS)
-    write_table(next_menus(problems, clamps), output.menus, STEP_MENUS)
+    menus = next_menus(problems, clamps, words=words, solution_set=params.solution_set)
+    write_table(menus, output.menus, STEP_MENUS)
 
 
 run(main, snakemake)

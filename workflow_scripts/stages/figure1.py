@@ -11,21 +11,21 @@ from workflow_scripts.measures.branches import policy_masses
 from workflow_scripts.measures.calibration import asked_openings, mass_rows
 from workflow_scripts.measures.points import BASE, points_of
 from workflow_scripts.policies.likelihood import Context, next_pairs
+from workflow_scripts.policies.rendering import prompter
 from workflow_scripts.policies.sampling import Prompt, sample_policy
 from workflow_scripts.records import manifests
 from workflow_scripts.records.schemas import OPENINGS
-from workflow_scripts.records.stage import refuse_other_engines, run
+from workflow_scripts.records.stage import run
 from workflow_scripts.tasks.countdown.judging import judge_completion
 from workflow_scripts.tasks.countdown.problems import problem_id, table
 from workflow_scripts.tasks.countdown.solver import solve
-from workflow_scripts.tasks.countdown.text import LEAD, think_prompt
+from workflow_scripts.tasks.countdown.wording import wording
 
 
 def main(input, output, params, wildcards):
-    refuse_other_engines(params.settings["engine"])
     torch.set_num_threads(1)  # fixed, since rounding follows it; Snakemake's threads scale with --cores
     numbers, target = params.instance["numbers"], params.instance["target"]
-    name, prompt = problem_id(numbers, target), think_prompt(numbers, target)
+    name, words = problem_id(numbers, target), wording(params.wording)
     problems = table([(tuple(numbers), target)], "instance")
     menu = [(name, *opening) for opening in solve(numbers, target).openings]
     openings = pd.DataFrame(menu, columns=OPENINGS.names)
@@ -34,7 +34,9 @@ def main(input, output, params, wildcards):
     policies = [policy for point in points_of(params.line).values() for policy in point]
     for folder, policy in zip(input.policies, policies, strict=True):
         manifests.check(folder)
-        pairs = next_pairs(folder, [Context(prompt, *asked_openings(numbers))], lead=LEAD, **decoding)
+        prompt = prompter(folder, words)(numbers, target)
+        text, lead = words.context(prompt)
+        pairs = next_pairs(folder, [Context(text, *asked_openings(numbers))], lead=lead, **decoding)
         masses.append(mass_rows(policy, problems, openings, pairs))
         rollouts = sample_policy(
             folder,

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.interventions import over_seeds, paired
 from workflow_scripts.measures.recovery_rows import intervention_rows
 from workflow_scripts.measures.selection import chosen_settings
@@ -13,7 +12,7 @@ from workflow_scripts.records import manifests
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import PROBLEMS
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_csv, read_table
+from workflow_scripts.records.tables import csv_text, read_csv, read_table
 
 
 def main(input, output, params, wildcards):

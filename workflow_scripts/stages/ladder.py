@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.ladder import completions, ladder_contrasts, ladder_summary
 from workflow_scripts.measures.points import trained_ends
 from workflow_scripts.measures.screening import failing
@@ -10,7 +9,7 @@ from workflow_scripts.measures.statistics import Bootstrap
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import CLAMPS, PROBLEMS, SCORES
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_csv, read_table
+from workflow_scripts.records.tables import csv_text, read_csv, read_table
 
 
 def main(input, output, params, wildcards):

@@ -12,6 +12,7 @@ from workflow_scripts.records.tables import read_table, write_table
 from workflow_scripts.tasks.countdown.clamps import ladder_clamps
 from workflow_scripts.tasks.countdown.menus import menu
 from workflow_scripts.tasks.countdown.scaffolds import retry_scaffolds, run_cuts
+from workflow_scripts.tasks.countdown.wording import wording
 
 
 def main(input, output, params, wildcards):
@@ -19,9 +20,10 @@ def main(input, output, params, wildcards):
     openings = menu(read_table(input.openings, OPENINGS), params.solution_set)
     late = read_table(input.rollouts, ROLLOUTS), read_table(input.scores, SCORES)
     early = read_table(input.early_rollouts, ROLLOUTS), read_table(input.early_scores, SCORES)
-    own = retry_scaffolds(*late, problems, openings, per_family=params.scaffolds, room=params.room)
-    rungs = ladder_clamps(problems, openings, own, solutions, families=params.families)
-    cuts = run_cuts(*early, problems, openings, per_problem=params.run_cuts, room=params.room)
+    given = {"room": params.room, "words": wording(params.wording)}
+    own = retry_scaffolds(*late, problems, openings, per_family=params.scaffolds, **given)
+    rungs = ladder_clamps(problems, openings, own, solutions, families=params.families, words=given["words"])
+    cuts = run_cuts(*early, problems, openings, per_problem=params.run_cuts, **given)
     write_table(pd.concat([rungs, cuts], ignore_index=True), output.clamps, CLAMPS)
 
 

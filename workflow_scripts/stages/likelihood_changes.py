@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.likelihood import estimands
 from workflow_scripts.measures.points import trained_ends
 from workflow_scripts.measures.statistics import Bootstrap
@@ -10,7 +9,7 @@ from workflow_scripts.policies.likelihood import same_tokenizer
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import LIKELIHOODS, PROBLEMS
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.tables import csv_text, read_table
 
 
 def main(input, output, params, wildcards):

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from workflow_scripts.figures.coverage_curve import draws
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures import loss_cost
 from workflow_scripts.measures.breadth import PROBLEM_BREADTH
 from workflow_scripts.measures.points import points_of
@@ -11,7 +10,7 @@ from workflow_scripts.measures.statistics import Bootstrap
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import CLAMPS, PROBLEMS, SCORES
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.tables import csv_text, read_table
 
 
 def main(input, output, params, wildcards):

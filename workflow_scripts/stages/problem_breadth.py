@@ -1,11 +1,10 @@
 """What one policy found of each problem's solutions, families and openings: counts that every measure starts from."""
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.breadth import FORM_COUNTS, PROBLEM_BREADTH, breadth, status_counts
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import OPENINGS, SCORES, SOLUTIONS
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table, write_table
+from workflow_scripts.records.tables import csv_text, read_table, write_table
 
 
 def main(input, output, params, wildcards):

@@ -5,14 +5,13 @@ Seeds are pooled: lost problems and missing entrances of every seed are trials o
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures import breadth, comparison, retention
 from workflow_scripts.measures.curves import rarefied_values
 from workflow_scripts.measures.points import points_of
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import OPENINGS, SCORES, SOLUTIONS
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.tables import csv_text, read_table
 
 _PAIR = ("early", "late")
 

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures import roads as measured
 from workflow_scripts.measures.breadth import breadth
 from workflow_scripts.measures.comparison import bootstrap_of, contrasts
@@ -13,7 +12,7 @@ from workflow_scripts.records.files import write_text
 from workflow_scripts.records.recovery_schemas import PREFERENCES, SUPERVISED
 from workflow_scripts.records.schemas import OPENINGS, SCORES, SOLUTIONS, TRAINING
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.tables import csv_text, read_table
 from workflow_scripts.tasks.countdown.menus import menu
 
 METRICS = {"sft": SUPERVISED, "dpo": PREFERENCES, "grpo": TRAINING}

@@ -3,11 +3,12 @@
 import pandas as pd
 
 from workflow_scripts.figures import scorecard
-from workflow_scripts.figures.tables import csv_text
+from workflow_scripts.measures import maths_claims
+from workflow_scripts.measures.paper_claims import CLAIMS
 from workflow_scripts.measures.verdicts import evaluate
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_csv
+from workflow_scripts.records.tables import csv_text, read_csv
 
 
 def main(input, output, params, wildcards):
@@ -19,7 +20,15 @@ def main(input, output, params, wildcards):
         if line["algorithm"] not in points:
             points[line["algorithm"]] = f"line {line['name']}, step {line['early']} → step {line['late']}"
             frames.append(contrasts[contrasts["line"] == line["name"]].assign(line=line["algorithm"]))
-    claims = evaluate(pd.concat(frames), margins=params.margins, confidence=params.confidence, points=points)
+    claims = CLAIMS
+    if params.maths:
+        asked = maths_claims.claims(**params.maths["claims"])
+        claims = tuple(sorted((*CLAIMS, *asked), key=lambda claim: claim.id))
+        frames += [read_csv(path) for path in input.maths]
+        points[maths_claims.LINE] = params.maths["points"]
+    claims = evaluate(
+        pd.concat(frames), claims=claims, margins=params.margins, confidence=params.confidence, points=points
+    )
     write_text(output.claims, csv_text(claims))
     scorecard.write(claims, output.page, confidence=params.confidence)
 

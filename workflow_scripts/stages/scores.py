@@ -9,12 +9,14 @@ from workflow_scripts.records.schemas import PROBLEMS, ROLLOUTS, SCORES
 from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import read_table, write_table
 from workflow_scripts.tasks.countdown.scores import scores_of
+from workflow_scripts.tasks.countdown.wording import wording
 
 
 def main(input, output, params, wildcards):
     problems = pd.concat([read_table(path, PROBLEMS) for path in input["problems"]])
     watched = partial(progress, title=f"judging {wildcards.sampled}", unit="completion")
-    scores = scores_of(read_table(input.rollouts, ROLLOUTS), problems, contract=params.contract, watched=watched)
+    rollouts, gap = read_table(input.rollouts, ROLLOUTS), wording(params.wording).gap
+    scores = scores_of(rollouts, problems, contract=params.contract, gap=gap, watched=watched)
     write_table(scores, output.scores, SCORES)
 
 

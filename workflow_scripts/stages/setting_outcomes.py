@@ -9,18 +9,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.interventions import outcomes, tokens_of, within_budget
 from workflow_scripts.policies.intervention_grid import BASELINE, HOT, MATCHED, grid
 from workflow_scripts.policies.interventions import run_settings, settings_of
+from workflow_scripts.policies.rendering import prompter
 from workflow_scripts.records import manifests
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import OPENINGS, PROBLEMS, SCORES, SOLUTIONS
-from workflow_scripts.records.stage import refuse_other_engines, run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.stage import run
+from workflow_scripts.records.tables import csv_text, read_table
 from workflow_scripts.tasks.countdown import requests
 from workflow_scripts.tasks.countdown.menus import menu
 from workflow_scripts.tasks.countdown.scores import scores_of
+from workflow_scripts.tasks.countdown.wording import wording
 
 
 def _wanted(rows, choice):
@@ -34,7 +35,6 @@ def _wanted(rows, choice):
 
 def main(input, output, params, wildcards):
     given = params.settings
-    refuse_other_engines(params.decoding["engine"])
     for folder in (input.early, input.late):
         manifests.check(folder)
     problems = read_table(input["problems"], PROBLEMS)
@@ -46,24 +46,31 @@ def main(input, output, params, wildcards):
     count, proposing = given["samples"], given["proposing"]
     early, late = (read_table(path, SCORES) for path in (input.early_scores, input.late_scores))
     early, late = (frame[frame["problem_id"].isin(known) & (frame["sample"] < count)] for frame in (early, late))
+    words = wording(params.wording)
+    ask = prompter(input.late, words)
+
+    def spread(entrances):
+        return requests.allocated_requests(problems, entrances, count, ask=ask, prefix_of=words.entrance)
+
     asked = {
-        "plain": requests.plain_requests(problems, count),
-        "reordered": requests.reordered_requests(problems, count, seed=params.study_seed),
-        "forced_operator": requests.forced_operator_requests(problems, late),
-        "solver": requests.allocated_requests(problems, requests.solver_entrances(openings), count),
-        "early": requests.allocated_requests(problems, requests.seen_entrances(early, first=proposing), count),
-        "agreed": requests.allocated_requests(problems, requests.agreed_entrances(early, first=proposing), count),
-        "first": requests.plain_requests(problems, proposing),
+        "plain": requests.plain_requests(problems, count, ask=ask),
+        "reordered": requests.reordered_requests(problems, count, seed=params.study_seed, ask=ask),
+        "forced_operator": requests.forced_operator_requests(problems, late, ask=ask, prefix_of=words.entrance),
+        "solver": spread(requests.solver_entrances(openings)),
+        "early": spread(requests.seen_entrances(early, first=proposing)),
+        "agreed": spread(requests.agreed_entrances(early, first=proposing)),
+        "first": requests.plain_requests(problems, proposing, ask=ask),
     }
     folders = {"early": input.early, "late": input.late}
     drawing = {key: params.decoding[key] for key in ("temperature", "top_p", "max_new_tokens")}
     drawing |= {"study_seed": params.study_seed}
     hot = {"setting": HOT, "policy": "late", "requests": "first", **params.hot}
-    proposals = scores_of(run_settings(folders, asked, settings_of([hot]), **drawing).to_pandas(), problems)
-    asked[HOT] = requests.allocated_requests(problems, requests.seen_entrances(proposals, first=proposing), count)
+    hot_rollouts = run_settings(folders, asked, settings_of([hot]), **drawing).to_pandas()
+    proposals = scores_of(hot_rollouts, problems, gap=words.gap)
+    asked[HOT] = spread(requests.seen_entrances(proposals, first=proposing))
     rows = _wanted(grid(given), input.get("choice"))
     rollouts = run_settings(folders, asked, settings_of(rows), **drawing).to_pandas()
-    scores = scores_of(rollouts, problems, contract=params.contract)
+    scores = scores_of(rollouts, problems, contract=params.contract, gap=words.gap)
     # What a proposer's own samples cost is paid before the first sample that it spends the budget on.
     paid = {"early": tokens_of(early, proposing), "agreed": tokens_of(early, proposing), HOT: tokens_of(proposals)}
     budgets = {name: tokens_of(scores[scores["policy"] == name]) for name in ("early", "late")}

@@ -5,25 +5,28 @@ import torch
 
 from workflow_scripts.measures.depth import OPERATORS, next_masses
 from workflow_scripts.policies.likelihood import Context, next_pairs
+from workflow_scripts.policies.rendering import prompter
 from workflow_scripts.records import manifests
 from workflow_scripts.records.schemas import PROBLEMS, STEP_MASSES, STEP_MENUS
-from workflow_scripts.records.stage import refuse_other_engines, run
+from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import read_table, write_table
-from workflow_scripts.tasks.countdown.text import LEAD, think_prompt
+from workflow_scripts.tasks.countdown.wording import wording
 
 
 def main(input, output, params, wildcards):
-    refuse_other_engines(params.settings["engine"])
     torch.set_num_threads(1)  # fixed, since rounding follows it; Snakemake's threads scale with --cores
     manifests.check(input.policy)
     problems, menus = read_table(input["problems"], PROBLEMS), read_table(input.menus, STEP_MENUS)
-    asked = {row.problem_id: think_prompt(row.numbers.tolist(), row.target) for row in problems.itertuples()}
+    words = wording(params.wording)
+    ask = prompter(input.policy, words)
+    asked = {row.problem_id: ask(row.numbers, row.target) for row in problems.itertuples()}
     decoding = {key: params.settings[key] for key in ("temperature", "top_p")}
     first = menus["prefix"] == ""
     parts = []
-    for lead, part in ((LEAD, menus[first]), ("", menus[~first])):  # a later step follows its comma at once
+    for prefix, part in (("", menus[first]), (",", menus[~first])):  # a later step follows its comma at once
+        _, lead = words.context("", prefix)
         contexts = [
-            Context(f"{asked[row.problem_id]} {row.prefix}".strip(), [*map(str, row.operands)], OPERATORS)
+            Context(words.context(asked[row.problem_id], row.prefix)[0], [*map(str, row.operands)], OPERATORS)
             for row in part.itertuples()
         ]
         parts.append(next_masses(wildcards.policy, part, next_pairs(input.policy, contexts, lead=lead, **decoding)))

@@ -5,13 +5,12 @@ A line trained with several seeds has one entry per step, over all its seeds.
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures import comparison
 from workflow_scripts.measures.breadth import PROBLEM_BREADTH
 from workflow_scripts.measures.points import entries_of, points_of
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.tables import csv_text, read_table
 
 
 def main(input, output, params, wildcards):

@@ -2,13 +2,12 @@
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures import comparison
 from workflow_scripts.measures.breadth import PROBLEM_BREADTH
 from workflow_scripts.measures.retention import survivors
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.tables import csv_text, read_table
 
 
 def main(input, output, params, wildcards):

@@ -29,7 +29,13 @@ def _screened(line, table):
         for row in table[table["verdict"].isin(["pass", "fail"])].itertuples()
     ]
     found = "; ".join(told) if told else "nothing to screen"
-    return f"Leak screen, {line}: {found}. retry closed is the own failed attempt, closed for the policy with `no .`."
+    kinds = set(table["scaffold"])
+    notes = [f"Leak screen, {line}: {found}."]
+    if not kinds & {"retry", "retry_closed"}:
+        notes.append("No sample gave an attempt up, so there is none to splice an entrance into.")
+    if "retry_closed" in kinds:
+        notes.append("retry closed is the own failed attempt, closed for the policy with `no .`.")
+    return " ".join(notes)
 
 
 def main(input, output, params, wildcards):

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.measures.access import CELLS
 from workflow_scripts.measures.points import trained_ends
 from workflow_scripts.measures.statistics import Bootstrap
@@ -11,7 +10,7 @@ from workflow_scripts.measures.theory import binned_outcomes, segments, theory_r
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.schemas import PROBLEMS
 from workflow_scripts.records.stage import run
-from workflow_scripts.records.tables import read_table
+from workflow_scripts.records.tables import csv_text, read_table
 
 
 def main(input, output, params, wildcards):

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from workflow_scripts.figures.tables import csv_text
 from workflow_scripts.records import manifests
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.stage import run
+from workflow_scripts.records.tables import csv_text
 
 
 def main(input, output, params, wildcards):
