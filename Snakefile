@@ -1,6 +1,7 @@
 """Where RLVR narrows what a language model can do: every table, figure and claim, from an empty folder.
 
 snakemake                       everything of the paper, at the scale of config/config.yaml
+snakemake everything            and the companion studies and the report
 snakemake table1                one table or figure by its rule's name
 snakemake --configfile FILE     another study: FILE is laid over config/config.yaml
 """
@@ -9,12 +10,14 @@ snakemake --configfile FILE     another study: FILE is laid over config/config.y
 include: "rules/common.smk"
 include: "rules/lines.smk"
 include: "rules/sets.smk"
+include: "rules/maths_sets.smk"
 
 
 configfile: str(ROOT / "config/config.yaml")
 
 
 settings = checked_settings(config)
+WORDING = checked_wording(settings)
 config.update(settings.model_dump(mode="json"))  # captions and the report read every key, defaults included
 
 
@@ -36,6 +39,7 @@ wildcard_constraints:
 
 include: "rules/problems.smk"
 include: "rules/training.smk"
+include: "rules/checkpoints.smk"
 include: "rules/sampling.smk"
 include: "rules/measures.smk"
 include: "rules/clamps.smk"
@@ -43,6 +47,12 @@ include: "rules/location.smk"
 include: "rules/location_figures.smk"
 include: "rules/interventions.smk"
 include: "rules/roads.smk"
+include: "rules/maths_problems.smk"
+include: "rules/maths_training.smk"
+include: "rules/maths_sampling.smk"
+include: "rules/maths_measures.smk"
+include: "rules/maths_figures.smk"
+include: "rules/controlled.smk"
 include: "rules/scorecard.smk"
 include: "rules/figures.smk"
 
@@ -60,13 +70,28 @@ onerror:
 
 localrules:
     all,
+    companions,
+    everything,
 
 
 rule all:
     """The paper: every table, figure and claim of the study."""
     default_target: True
     input:
-        [rule.output for rule in shown_rules(rules)],
+        [rule.output for rule in paper_rules(rules)],
+
+
+rule companions:
+    """The companion studies: the maths lab, its controlled experiment, the audit of all verifiers."""
+    input:
+        [rule.output for rule in companion_rules(rules)],
 
 
 include: "rules/report.smk"
+
+
+rule everything:
+    """The paper, the companion studies, and the report that holds both."""
+    input:
+        [rule.output for rule in shown_rules(rules)],
+        rules.report.output,

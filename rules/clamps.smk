@@ -26,6 +26,7 @@ rule masses:
         gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/masses.py"),
+        wording=WORDING,
         solution_set=menu_set(settings),
         settings=DECODING,
     script:
@@ -47,14 +48,16 @@ rule likelihoods:
     benchmark:
         "<results>/benchmarks/likelihoods/{policy}.tsv"
     conda:
-        "../envs/laptop.yaml"
+        environment_of(settings.sampling.engine)
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
         gpus=settings.sampling.gpus,
     params:
-        code=of_code("stages/likelihoods.py"),
+        code=code_of_engine("stages/likelihoods.py", "likelihood"),
+        wording=WORDING,
         engine=settings.sampling.engine,
+        solution_set=menu_set(settings),
     script:
         "../workflow_scripts/stages/likelihoods.py"
 
@@ -76,6 +79,7 @@ rule menu_clamps:
         runtime=10,
     params:
         code=of_code("stages/menu_clamps.py"),
+        wording=WORDING,
         solution_set=menu_set(settings),
     script:
         "../workflow_scripts/stages/menu_clamps.py"
@@ -102,6 +106,7 @@ rule tail_clamps:
         runtime=10,
     params:
         code=of_code("stages/tail_clamps.py"),
+        wording=WORDING,
         seed=settings.seed,
         solution_set=menu_set(settings),
         cells=settings.clamps.tail_cells,
@@ -133,6 +138,7 @@ rule ladder_clamps:
         runtime=10,
     params:
         code=of_code("stages/ladder_clamps.py"),
+        wording=WORDING,
         solution_set=menu_set(settings),
         families=settings.clamps.families,
         scaffolds=settings.clamps.scaffolds,
@@ -161,6 +167,7 @@ rule depth_clamps:
         runtime=10,
     params:
         code=of_code("stages/depth_clamps.py"),
+        wording=WORDING,
         solution_set=menu_set(settings),
     script:
         "../workflow_scripts/stages/depth_clamps.py"
@@ -188,6 +195,7 @@ rule step_masses:
         gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/step_masses.py"),
+        wording=WORDING,
         settings=DECODING,
     script:
         "../workflow_scripts/stages/step_masses.py"
@@ -207,13 +215,14 @@ rule clamped_rollouts:
     benchmark:
         "<results>/benchmarks/clamped_rollouts/{policy}.{clamped}.tsv"
     conda:
-        "../envs/laptop.yaml"
+        environment_of(settings.sampling.engine)
     resources:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
         gpus=settings.sampling.gpus,
     params:
-        code=of_code("stages/clamped_rollouts.py"),
+        code=code_of_engine("stages/clamped_rollouts.py", "sampling"),
+        wording=WORDING,
         study_seed=settings.seed,
         continuations=settings.clamps.continuations,
         settings=DECODING | {"max_new_tokens": settings.clamps.max_new_tokens},

@@ -16,6 +16,7 @@ from workflow_scripts.records.failures import keep_to_be_done
 from workflow_scripts.records.files import require_writable
 from workflow_scripts.records.interpreter import hand_to_jobs
 from workflow_scripts.settings import validated
+from workflow_scripts.tasks.countdown.wording import spelled_out
 
 hand_to_jobs(ROOT)
 
@@ -26,6 +27,14 @@ def checked_settings(config):
         return validated(config, " over ".join(map(str, workflow.configfiles)) or "config")
     except UserError as error:
         raise WorkflowError(str(error)) from None
+
+
+def checked_wording(settings):
+    """What the policies read and write, a template file's content included, so that editing it makes stale what it made."""
+    try:
+        return spelled_out(settings.policy.wording)
+    except UserError as error:
+        raise WorkflowError(f"policy.wording: {error}") from None
 
 
 def checked_place(folder):
@@ -46,6 +55,17 @@ def shared_cache():
             f"--cache needs a folder for the cache: set SNAKEMAKE_OUTPUT_CACHE to one that exists (now: {place or 'not set'})"
         )
     return workflow.enable_cache
+
+
+def environment_of(engine):
+    """Environment of a rule, for Snakemake's own deployment."""
+    return "../envs/laptop.yaml" if engine == "built_in" else "../envs/cluster.yaml"
+
+
+def code_of_engine(stage, work):
+    """Digest of a stage and of the engine's module for its work, `sampling` or `likelihood`, which it imports by name."""
+    prefix = {"built_in": "", "vllm": "vllm_"}[settings.sampling.engine]
+    return of_code(stage, f"policies/{prefix}{work}.py")
 
 
 def either(words):
@@ -93,6 +113,18 @@ def table_files(name, label):
 
 def shown_rules(rules):
     """The rules that make tables and figures, in the order of the report."""
+    return [*paper_rules(rules), *companion_rules(rules)]
+
+
+def companion_rules(rules):
+    """Those of the companion studies: the maths lab and its controlled experiment, and the audit of all verifiers."""
+    lab = [rules.lab_table, *([rules.lab_curves] if maths_trained(settings) else [])] if settings.maths.roads else []
+    judged = [rules.maths_failures, rules.contamination] if settings.maths.names else []
+    return [*lab, *judged, rules.controlled_table, rules.controlled_figure, rules.verifier_audit]
+
+
+def paper_rules(rules):
+    """Those of the paper."""
     names = ["table1", "breadth", "trajectories", "coverage_curve", "table2", "token_costs", "calibration", "table3"]
     names += ["clamp_ladder", "figure1", "figure2", "recoverability_curve", "theory_test", "depth_curve"]
     names += ["table4", "partner_curve", "cost_of_loss"]
@@ -100,4 +132,35 @@ def shown_rules(rules):
     names += ["roads_table", "plane"] if rows else []
     names += ["dose_response"] if len({row.get("demonstrations") for row in rows if row["kind"] == "sft"}) > 1 else []
     names += ["continuation"] if any(row["kind"] == "grpo" and row["role"] == "road" for row in rows) else []
-    return [getattr(rules, name) for name in (*names, "scorecard", "training_curves")]
+    if settings.maths.names:
+        names += [*(["figure3"] if settings.maths.pairs else []), "table5", "table6"]
+        names += ["segmentation_effect"] if settings.maths.judge and settings.maths.pairs else []
+    names += ["policy_card", "scorecard", *(["training_curves"] if trained_ids(settings) else [])]
+    return [getattr(rules, name) for name in names]
+
+
+def page_rows(rules):
+    """Tables that the report shows as pages to read: their Markdown, category, title and label."""
+    tables = {
+        "table1": ("Table 1", "precision and breadth"),
+        "table2": ("Table 2", "cost of entrance and execution"),
+        "table3": ("Table 3", "the clamp ladder"),
+        "table4": ("Table 4", "interventions"),
+    }
+    if settings.maths.names:
+        tables |= {
+            "table5": ("Table 5", "maths policies"),
+            "table6": ("Table 6", "a worked example"),
+            "maths_failures": ("Wrong answers", "to maths problems"),
+        }
+    tables |= {"lab_table": ("Lab table", "from the base to GRPO")} if settings.maths.roads else {}
+    rows = {name: ("Tables", getattr(rules, name).output.md, *words) for name, words in tables.items()}
+    rows["controlled"] = ("Tables", rules.controlled_table.output.md, "Controlled experiment", "four candidates")
+    rows["verifier_audit"] = ("Tables", rules.verifier_audit.output.md, "Verifier audit", "agreement of checkers")
+    rows["scorecard"] = ("Claims", rules.scorecard.output.page, "Scorecard", "")
+    rows["cost"] = ("Study", rules.cost.output.md, "Cost", "by rule")
+    rows["policy_card"] = ("Study", rules.policy_card.output.md, "Policies", "and how they are asked")
+    return {
+        name: {"category": category, "table": table, "title": title, "label": f"{title}: {words}" if words else title}
+        for name, (category, table, title, words) in rows.items()
+    }

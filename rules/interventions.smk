@@ -34,6 +34,7 @@ rule calibration_outcomes:
         gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/setting_outcomes.py"),
+        wording=WORDING,
         split="calibration",
         study_seed=settings.seed,
         contract=settings.measures.contract,
@@ -96,6 +97,7 @@ rule held_out_outcomes:
         gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/setting_outcomes.py"),
+        wording=WORDING,
         split="held_out",
         study_seed=settings.seed,
         contract=settings.measures.contract,
@@ -185,6 +187,7 @@ rule partner_outcomes:
         gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/partner_outcomes.py"),
+        wording=WORDING,
         steps=lambda wildcards: {str(step): step for step in partner_steps(wildcards.line)},
         samples=settings.interventions.samples,
         alpha=settings.interventions.partner_alpha,

@@ -22,6 +22,11 @@ def policy_ids(settings):
     return [row["policy"] for row in policy_rows(settings)]
 
 
+def trained_ids(settings):
+    """Names of the policies that lines of this study train, in order: those whose metrics there are."""
+    return [row["policy"] for row in policy_rows(settings) if row["line"] and not settings.lines[row["line"]].source]
+
+
 def line_rows(settings):
     """One plain row per line: what tables and claims need to know of it (workflow_scripts/measures/points.py)."""
     return [
@@ -71,8 +76,20 @@ def end_policies(settings):
 
 
 def line_seeds(settings):
-    """`{line}-s{seed}` of every chain of segments."""
+    """`{line}-s{seed}` of every line and seed."""
     return [f"{name}-s{seed}" for name, line in settings.lines.items() for seed in line.seeds]
+
+
+def lines_made_by(settings, maker):
+    """Names of the lines that one engine trains, or that are `given`; one that no line has where there are none."""
+    made = {name: "given" if line.source else line.engine for name, line in settings.lines.items()}
+    return [name for name, by in made.items() if by == maker] or ["-"]
+
+
+def given_checkpoint(wildcards, key):
+    """Where a checkpoint that exists lies: its source, revision or folder."""
+    previous_step(wildcards)
+    return settings.lines[wildcards.line].given(int(wildcards.step))[key]
 
 
 def previous_step(wildcards):
@@ -97,7 +114,20 @@ def line_settings(wildcards):
 
 def training_settings(training):
     """What a training is made with: its keys without those that say how long, how often kept, and where it runs."""
-    kept = {"steps", "segment", "early", "late", "seeds", "gpus", "kind", "start", "role"}
+    kept = {
+        "steps",
+        "segment",
+        "early",
+        "late",
+        "seeds",
+        "gpus",
+        "kind",
+        "start",
+        "role",
+        "source",
+        "revision",
+        "folder",
+    }
     return training.model_dump(exclude=kept)
 
 

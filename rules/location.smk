@@ -52,6 +52,7 @@ rule screening:
         runtime=10,
     params:
         code=of_code("stages/screening.py"),
+        wording=WORDING,
         line=lambda wildcards: ends_row(wildcards.line),
         permutations=settings.clamps.permutations,
         statistics=statistics(settings),

@@ -64,6 +64,7 @@ rule figure1:
         gpus=settings.sampling.gpus,
     params:
         code=of_code("stages/figure1.py"),
+        wording=WORDING,
         line=line_ends(settings)[0],
         instance=settings.instance.model_dump(),
         seed=settings.seed,

@@ -96,7 +96,7 @@ rule retention:
 rule training_curves:
     """Reward, KL, entropies, distinct formulas, zero-variance groups and lengths at every training step."""
     input:
-        metrics=[f"<results>/training/{row['policy']}.parquet" for row in policy_rows(settings) if row["step"]],
+        metrics=[f"<results>/training/{policy}.parquet" for policy in trained_ids(settings)],
     output:
         csv=report(
             "<results>/tables/training_curves.csv",
@@ -114,6 +114,10 @@ rule training_curves:
         runtime=5,
     params:
         code=of_code("stages/training_curves.py"),
-        segments=[{"line": row["line"], "seed": row["seed"]} for row in policy_rows(settings) if row["step"]],
+        segments=[
+            {"line": row["line"], "seed": row["seed"]}
+            for row in policy_rows(settings)
+            if row["policy"] in trained_ids(settings)
+        ],
     script:
         "../workflow_scripts/stages/training_curves.py"

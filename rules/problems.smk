@@ -28,7 +28,7 @@ rule problem_sets:
     params:
         code=of_code("stages/problem_sets.py"),
         seed=settings.seed,
-        largest=100 if settings.policy.source is None else None,
+        largest=100 if WORDING == "laptop" else None,
         settings=settings.problems.model_dump(),
     script:
         "../workflow_scripts/stages/problem_sets.py"

@@ -14,7 +14,8 @@ localrules:
 rule cost:
     """What each rule took: wall and CPU seconds, peak memory."""
     input:
-        rules.all.input,  # read are the benchmark files of all that led to these
+        rules.all.input,
+        rules.companions.input,  # read are the benchmark files of all that led to these
     output:
         csv=report(
             "<results>/tables/cost.csv",
@@ -46,6 +47,7 @@ rule rule_graph:
     """Which rule needs what of which."""
     input:
         rules.all.input,
+        rules.companions.input,
     output:
         svg=report(
             "<results>/report/rule_graph.svg",
@@ -64,20 +66,18 @@ rule rule_graph:
     params:
         code=of_code("stages/rule_graph.py"),
         config=settings.model_dump(),
-        targets=["all"],
+        targets=["all", "companions"],
     script:
         "../workflow_scripts/stages/rule_graph.py"
+
+
+PAGES = page_rows(rules)
 
 
 rule pages:
     """Tables, settings and versions as pages to read in the report."""
     input:
-        table1=rules.table1.output.md,
-        table2=rules.table2.output.md,
-        table3=rules.table3.output.md,
-        table4=rules.table4.output.md,
-        scorecard=rules.scorecard.output.page,
-        cost=rules.cost.output.md,
+        **{name: row["table"] for name, row in PAGES.items()},
         origins=[
             output
             for rule in [*shown_rules(rules), rules.cost]
@@ -85,54 +85,22 @@ rule pages:
             if str(output).endswith("manifest.json")
         ],
     output:
-        table1=report(
-            "<results>/report/table1.html",
-            caption="../resources/captions/table1.rst",
-            category="Tables",
-            labels={"result": "Table 1: precision and breadth"},
-        ),
-        table2=report(
-            "<results>/report/table2.html",
-            caption="../resources/captions/table2.rst",
-            category="Tables",
-            labels={"result": "Table 2: cost of entrance and execution"},
-        ),
-        table3=report(
-            "<results>/report/table3.html",
-            caption="../resources/captions/table3.rst",
-            category="Tables",
-            labels={"result": "Table 3: the clamp ladder"},
-        ),
-        table4=report(
-            "<results>/report/table4.html",
-            caption="../resources/captions/table4.rst",
-            category="Tables",
-            labels={"result": "Table 4: interventions"},
-        ),
-        scorecard=report(
-            "<results>/report/scorecard.html",
-            caption="../resources/captions/scorecard.rst",
-            category="Claims",
-            labels={"result": "scorecard"},
-        ),
-        cost=report(
-            "<results>/report/cost.html",
-            caption="../resources/captions/cost.rst",
-            category="Study",
-            labels={"result": "cost by rule"},
-        ),
+        **{
+            name: report(
+                f"<results>/report/{name}.html",
+                caption=caption_of(name),
+                category=row["category"],
+                labels={"result": row["label"]},
+            )
+            for name, row in PAGES.items()
+        },
+        **{f"{name}_manifest": f"<results>/report/{name}.manifest.json" for name in PAGES},
         study=report(
             "<results>/report/study.html",
-            caption="../resources/captions/study.rst",
+            caption=caption_of("study"),
             category="Study",
             labels={"result": "settings and versions"},
         ),
-        table1_manifest="<results>/report/table1.manifest.json",
-        table2_manifest="<results>/report/table2.manifest.json",
-        table3_manifest="<results>/report/table3.manifest.json",
-        table4_manifest="<results>/report/table4.manifest.json",
-        scorecard_manifest="<results>/report/scorecard.manifest.json",
-        cost_manifest="<results>/report/cost.manifest.json",
         study_manifest="<results>/report/study.manifest.json",
     log:
         "<results>/logs/pages.log",
@@ -144,14 +112,7 @@ rule pages:
     params:
         code=of_code("stages/pages.py"),
         config=settings.model_dump(),
-        tables={
-            "table1": "Table 1",
-            "table2": "Table 2",
-            "table3": "Table 3",
-            "table4": "Table 4",
-            "scorecard": "Scorecard",
-            "cost": "Cost",
-        },
+        tables={name: row["title"] for name, row in PAGES.items()},
     script:
         "../workflow_scripts/stages/pages.py"
 
@@ -160,6 +121,7 @@ rule report:
     """One HTML file with every table, figure and claim, their captions, settings, versions, cost and rule graph."""
     input:
         rules.all.input,
+        rules.companions.input,
         rules.pages.output,
         rules.rule_graph.output,
     output:
@@ -175,6 +137,6 @@ rule report:
     params:
         code=of_code("stages/report.py"),
         config=settings.model_dump(),
-        targets=["all", "pages", "rule_graph"],
+        targets=["all", "companions", "pages", "rule_graph"],
     script:
         "../workflow_scripts/stages/report.py"

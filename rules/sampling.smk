@@ -18,13 +18,14 @@ rule rollouts:
     benchmark:
         "<results>/benchmarks/rollouts/{policy}.tsv"
     conda:
-        "../envs/laptop.yaml"
+        environment_of(settings.sampling.engine)
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
         gpus=settings.sampling.gpus,
     params:
-        code=of_code("stages/rollouts.py"),
+        code=code_of_engine("stages/rollouts.py", "sampling"),
+        wording=WORDING,
         study_seed=settings.seed,
         samples=lambda wildcards: samples_of(wildcards.policy),
         settings=DECODING,
@@ -69,13 +70,14 @@ rule more_rollouts:
     benchmark:
         "<results>/benchmarks/rollouts/{policy}.{further}.tsv"
     conda:
-        "../envs/laptop.yaml"
+        environment_of(settings.sampling.engine)
     resources:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
         gpus=settings.sampling.gpus,
     params:
-        code=of_code("stages/rollouts.py"),
+        code=code_of_engine("stages/rollouts.py", "sampling"),
+        wording=WORDING,
         study_seed=settings.seed,
         samples=lambda wildcards: further_samples(settings.sampling)[wildcards.further],
         group=lambda wildcards: "lost" if wildcards.further == "lost" else "",
@@ -103,6 +105,7 @@ rule scores:
         runtime=10,
     params:
         code=of_code("stages/scores.py"),
+        wording=WORDING,
         contract=settings.measures.contract,
     script:
         "../workflow_scripts/stages/scores.py"

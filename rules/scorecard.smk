@@ -12,6 +12,7 @@ rule scorecard:
         measured=expand("<results>/measures/{measure}/{line}.csv", measure=CLAIMED, line=settings.lines),
         roads=[rules.roads.output.changes] if settings.roads else [],
         screening=expand("<results>/measures/screening/{line}.changes.csv", line=settings.lines),
+        maths=maths_claimed(settings, rules),
     output:
         claims=report(
             "<results>/tables/claims.csv",
@@ -32,6 +33,7 @@ rule scorecard:
     params:
         code=of_code("stages/scorecard.py"),
         lines=line_ends(settings),
+        maths=maths_claim_settings(settings),
         margins=settings.measures.margins,
         confidence=settings.measures.confidence,
     script:

@@ -97,10 +97,10 @@ def problems_sampled(wildcards):
 
 
 def room_for_prefix(settings):
-    """Words that prompt and prefix may have so that a whole continuation still fits; None where the policy is not ours."""
-    return None if settings.policy.source else settings.policy.context - settings.clamps.max_new_tokens
+    """Words that prompt and prefix may have so that a whole continuation still fits; None where tokens are no words."""
+    return settings.policy.context - settings.clamps.max_new_tokens if WORDING == "laptop" else None
 
 
 def menu_set(settings):
     """Which openings make up menus: those that the small policy's text can say, whatever coverages are shares of."""
-    return settings.measures.solution_set if settings.policy.source else "expressible"
+    return "expressible" if WORDING == "laptop" else settings.measures.solution_set

@@ -51,6 +51,8 @@ else:
             code=of_code("stages/fetch_policy.py"),
             source=settings.policy.source,
             revision=settings.policy.revision,
+            sha256=settings.policy.sha256,
+            offline=settings.offline,
         script:
             "../workflow_scripts/stages/fetch_policy.py"
 
@@ -70,6 +72,8 @@ rule train_segment:
         "<results>/logs/train_segment/{line}-s{seed}-step{step}.log",
     benchmark:
         "<results>/benchmarks/train_segment/{line}-s{seed}-step{step}.tsv"
+    wildcard_constraints:
+        line=either(lines_made_by(settings, "built_in")),
     priority: 10  # the chain is the longest path: its segments go before anything that is only read later
     conda:
         "../envs/laptop.yaml"

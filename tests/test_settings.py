@@ -11,7 +11,7 @@ def test_the_schema_file_is_current(project):
     )
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml", "full.yaml", "paper.yaml"])
+@pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml", "full.yaml", "paper.yaml", "rehearsal.yaml"])
 def test_the_shipped_configs_are_valid(project, name):
     assert settings.load(project / "config" / name).study == name.replace("config", "laptop").removesuffix(".yaml")
 
@@ -19,7 +19,7 @@ def test_the_shipped_configs_are_valid(project, name):
 def test_the_default_file_states_the_defaults(project):
     # Which roads fit the default run's time is the file's choice; their keys have defaults of their own.
     stated = settings.load()
-    assert stated.model_copy(update={"roads": {}}) == settings.Settings()
+    assert stated.model_copy(update={"roads": {}, "maths": settings.Settings().maths}) == settings.Settings()
     assert {road.kind for road in stated.roads.values()} == {"sft", "dpo", "grpo"}
 
 
@@ -40,6 +40,17 @@ def test_the_default_file_states_the_defaults(project):
         ({"lines": {"grpo": {"seeds": []}}}, r"lines\.grpo\.seeds"),
         ({"lines": {"grpo": None, "ppo": None}}, r"lines: .*at least 1"),
         ({"lines": {"a/b": {}}}, r"lines\.a/b"),
+        ({"lines": {"a": {"source": ["x", "y"], "steps": 3, "segment": 1, "early": 1, "late": 3}}}, r"source names 2"),
+        ({"lines": {"a": {"source": "x", "steps": 50, "late": 50}}}, r"source or folder must hold \{step\}"),
+        ({"lines": {"a": {"folder": "checkpoint-{step}"}}}, r"revision and folder belong to a source"),
+        ({"lines": {"a": {"source": "x-{step}", "seeds": [1, 2]}}}, r"given checkpoints has one seed"),
+        ({"policy": {"revision": "main"}}, r"policy\.revision: .*pattern"),
+        ({"policy": {"sha256": {"a": "12"}}}, r"policy\.sha256\.a"),
+        ({"verl": {"rollout": "sglang"}}, r"verl\.rollout: .*'hf' or 'vllm'"),
+        ({"maths": {"roads": {"a": {"kind": "sft", "start": "b"}}}}, r"roads\.a\.start \(b\) must come before it"),
+        ({"maths": {"pass_at": [100]}}, r"pass@k needs k ≤ sampling\.samples"),
+        ({"maths": {"pairs": {"p": ["base", "x"]}}}, r"pairs\.p: x is no policy; choose from base, sft"),
+        ({"maths": {"roads": None, "policies": {"a": {"source": "x"}}}}, r"given policies answer published benchmarks"),
         (
             {"roads": {"a": {"kind": "sft", "stepz": 3}}},
             r"roads\.a\.sft\.stepz: unknown key \(did you mean 'steps'\?\)",
@@ -113,3 +124,18 @@ def test_a_file_that_is_no_config_is_refused(tmp_path, text, message):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(UserError, match=r"nowhere\.yaml"):
         settings.load(tmp_path / "nowhere.yaml")
+
+
+def test_a_line_of_given_checkpoints_knows_where_they_lie():
+    one = settings.validated(
+        {"lines": {"a": {"source": "o/n", "revision": "0" * 40, "folder": "c-{step}", "steps": 50, "late": 50}}}
+    ).lines["a"]
+    assert one.given(50) == {"source": "o/n", "revision": "0" * 40, "folder": "c-50"}
+    listed = {"source": ["x", "y"], "steps": 2, "segment": 1, "early": 1, "late": 2}
+    assert settings.validated({"lines": {"a": listed}}).lines["a"].given(2)["source"] == "y"
+
+
+def test_an_overlay_may_drop_all_roads():
+    below = {"roads": {"a": {"kind": "sft"}}, "maths": {"roads": {"b": {"kind": "grpo"}}}}
+    over = settings.validated(settings.merged(below, {"roads": None, "maths": {"roads": None}}))
+    assert (over.roads, over.maths.roads) == ({}, {})

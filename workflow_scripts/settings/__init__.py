@@ -13,7 +13,8 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from workflow_scripts.records.errors import UserError, closest
-from workflow_scripts.settings.kinds import Name, Section
+from workflow_scripts.settings.kinds import Name, Section, without_dropped
+from workflow_scripts.settings.maths import Maths
 from workflow_scripts.settings.sections import (
     Base,
     Clamps,
@@ -24,7 +25,7 @@ from workflow_scripts.settings.sections import (
     Problems,
     Sampling,
 )
-from workflow_scripts.settings.training import DpoRoad, GrpoRoad, Line, Road, SftRoad
+from workflow_scripts.settings.training import DpoRoad, GrpoRoad, Line, Road, SftRoad, Verl
 
 
 class Settings(Section):
@@ -34,6 +35,8 @@ class Settings(Section):
     """Name of the study, and of its folder under results/."""
     seed: Annotated[int, Field(ge=0)] = 1
     """Every random stream of the study starts from it."""
+    offline: bool = False
+    """Nothing is fetched: sources that are hub ids are refused, with what to do. HF_HUB_OFFLINE=1 does the same."""
     problems: Problems = Problems()
     policy: Policy = Policy()
     base: Base = Base()
@@ -42,25 +45,21 @@ class Settings(Section):
         "grpo": Line(steps=450, late=450),
     }
     """Training lines by name; an overlay drops one with `name: null`."""
+    verl: Verl = Verl()
     sampling: Sampling = Sampling()
     measures: Measures = Measures()
     clamps: Clamps = Clamps()
     instance: Instance = Instance()
     interventions: Interventions = Interventions()
     roads: dict[Name, Road] = {}
-    """Other ways to train, by name; an overlay drops one with `name: null`."""
+    """Other ways to train, by name; an overlay drops one with `name: null`, all with `roads: null`."""
+    maths: Maths = Maths()
+    """The study's second half, on mathematics; without roads and policies there is none."""
 
     @model_validator(mode="before")
     @classmethod
     def _without_dropped_lines(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        kept = {
-            key: {name: value for name, value in data[key].items() if value is not None}
-            for key in ("lines", "roads")
-            if isinstance(data.get(key), dict)
-        }
-        return data | kept
+        return without_dropped(data, ("lines", "roads"))
 
     @model_validator(mode="after")
     def _consistent(self) -> "Settings":

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from workflow_scripts.settings.kinds import Count, Range, Rate, Section, Share
+from workflow_scripts.settings.kinds import Commit, Count, Digest, Range, Rate, Section, Share
 
 
 class Problems(Section):
@@ -51,8 +51,13 @@ class Policy(Section):
 
     source: str | None = None
     """None: trained from scratch, see `base`. Else a Hugging Face folder or hub id; the keys below are then its own."""
-    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    revision: Commit | None = None
     """Commit of the hub policy; needed when source is a hub id."""
+    sha256: dict[str, Digest] = {}
+    """Digests that fetched files must have, by file name; of files left out none is asked."""
+    wording: str = "laptop"
+    """What the policy reads and writes: laptop, native (the public GRPO prompt), feasible (the PPO line's), or a
+    template file."""
     architecture: Literal["llama", "qwen3"] = "llama"
     """Whose decoder block is used."""
     hidden: Annotated[int, Field(ge=8)] = 64

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from workflow_scripts.settings.kinds import Count, Name, Rate, Section, Share
+from workflow_scripts.settings.kinds import Commit, Count, Name, Rate, Section, Share
 
 Countermeasure = Literal["entrance_entropy", "spread_entropy", "low_access", "pass_at_k"]
 """Objectives of policies/objectives that a training may add."""
@@ -78,8 +78,32 @@ class Training(Section):
             raise ValueError(f"countermeasures.pass_at_k ({k:g}) must be whole, at least 1 and below samples")
 
 
+class Verl(Section):
+    """How verl uses the machine; changes no coefficient of a training."""
+
+    workers: Count = 1
+    """Processes that share a policy on CPU; on GPUs there is one for each."""
+    rollout: Literal["hf", "vllm"] | None = None
+    """What samples while training: hf (CPU only) or vllm; None: hf on CPU, vllm on GPUs."""
+    attention: Literal["sdpa", "flash_attention_2"] = "sdpa"
+    """Attention of the trained policy."""
+    tokens: Count = 16384
+    """Most tokens of one pass, padding included."""
+    memory: Share = 0.4
+    """Share of a GPU that vLLM may take while training."""
+    offload: bool = False
+    """Parameters and optimiser wait in main memory between their uses."""
+
+
 class Line(Training):
-    """One line of training from the base, kept every `segment` steps."""
+    """One line of training from the base, kept every `segment` steps; or of checkpoints that exist."""
+
+    source: str | Annotated[list[str], Field(min_length=1)] | None = None
+    """None: trained. Else Hugging Face folders or hub ids, one for each kept step, or one with `{step}` in it."""
+    revision: Commit | None = None
+    """Commit of the hub ids; needed where source names some."""
+    folder: str | None = None
+    """Folder inside each source that holds the checkpoint, `{step}` being its step."""
 
     steps: Count = 300
     """Last step."""
@@ -94,6 +118,25 @@ class Line(Training):
     def checkpoints(self) -> list[int]:
         """Steps that are kept, the last one included."""
         return sorted({*range(self.segment, self.steps + 1, self.segment), self.steps})
+
+    def given(self, step: int) -> dict[str, str | None]:
+        """Where the checkpoint of a kept step of a line with a source lies: source, revision, folder."""
+        source = self.source if isinstance(self.source, str) else self.source[self.checkpoints.index(step)]
+        filled = [text and text.replace("{step}", str(step)) for text in (source, self.folder)]
+        return {"source": filled[0], "revision": self.revision, "folder": filled[1]}
+
+    @model_validator(mode="after")
+    def _sources_fit(self) -> "Line":
+        kept = len(self.checkpoints)
+        if isinstance(self.source, list) and len(self.source) != kept:
+            raise ValueError(f"source names {len(self.source)} checkpoints, and {kept} steps are kept")
+        if isinstance(self.source, str) and kept > 1 and "{step}" not in f"{self.source}{self.folder}":
+            raise ValueError("source or folder must hold {step}, since several steps are kept")
+        if self.source is None and (self.revision or self.folder):
+            raise ValueError("revision and folder belong to a source; there is none")
+        if self.source is not None and len(self.seeds) > 1:
+            raise ValueError("a line of given checkpoints has one seed")
+        return self
 
     @model_validator(mode="after")
     def _steps_exist(self) -> "Line":
