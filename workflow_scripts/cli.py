@@ -68,6 +68,40 @@ def _parser() -> argparse.ArgumentParser:
     countdown.add_argument("--contract", default="strict", help="strict (default), paper_ppo or paper_grpo")
     countdown.add_argument("--json", action="store_true", help="accepted for symmetry: verdicts are always JSON lines")
 
+    maths = _command(
+        tasks,
+        "maths",
+        "One JSON verdict a line, in the order of the rows. A row has `gold` and either `answer` or `completion`; "
+        "`question` (does it ask for a percentage?) and `tolerance` if wanted.",
+        "entrances judge maths answers.jsonl",
+        _judge_maths,
+    )
+    maths.add_argument("file", type=Path, help="jsonl or parquet")
+    maths.add_argument("--exact", action="store_true", help="exact comparison alone, without the symbolic worker")
+    maths.add_argument("--json", action="store_true", help="accepted for symmetry: verdicts are always JSON lines")
+
+    audit = _command(
+        commands,
+        "audit",
+        "Measures where your own checkpoints narrowed: checks the folders, writes a config, runs the workflow. "
+        "The first is the base; in the order given they are steps 1, 2, … of one line. One folder: a base alone.",
+        "entrances audit runs/step-0 runs/step-200 --study mine --cores 4",
+        _audit,
+    )
+    audit.add_argument("checkpoints", nargs="+", metavar="DIR_OR_HUB_ID", help="folder, or owner/name@commit[/folder]")
+    audit.add_argument("--study", default="audit", help="name; results go to results/STUDY (default: audit)")
+    audit.add_argument("--prompt-template", metavar="NAME_OR_FILE", help="laptop, native, feasible, or a yaml file")
+    audit.add_argument("--contract", help="strict, paper_ppo or paper_grpo (default: goes with the template)")
+    audit.add_argument("--problems", metavar="FILE", help="parquet, jsonl, csv: nums, target (default: generated)")
+    audit.add_argument("--evaluation", type=int, default=20, help="evaluation problems (default: 20)")
+    audit.add_argument("--samples", type=int, default=16, help="completions a problem (default: 16)")
+    audit.add_argument("--max-new-tokens", type=int, help="longest completion (default: 64 laptop, else 256)")
+    audit.add_argument("--paper-sizes", action="store_true", help="150 problems, 320 samples and so on; for GPUs")
+    audit.add_argument("--engine", choices=["built_in", "vllm"], default="built_in", help="what samples")
+    audit.add_argument("--cores", type=int, default=2, help="jobs at a time (default: 2)")
+    audit.add_argument("--dry-run", action="store_true", help="check, write the config, show the plan")
+    audit.add_argument("--json", action="store_true", help="what was checked as JSON, before the run")
+
     unlock = _command(
         commands,
         "unlock",
@@ -162,6 +196,39 @@ def _judge_countdown(arguments: argparse.Namespace) -> None:
         print(json.dumps(verdict, ensure_ascii=False))
 
 
+def _judge_maths(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.tasks.maths.judging import judge_rows
+
+    for verdict in judge_rows(_rows(arguments.file), symbolic=not arguments.exact):
+        print(json.dumps(verdict, ensure_ascii=False))
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from workflow_scripts import audit
+
+    found = audit.prepared(
+        arguments.checkpoints,
+        study=arguments.study,
+        template=arguments.prompt_template,
+        contract=arguments.contract,
+        engine=arguments.engine,
+        sizes=audit.Sizes(
+            arguments.evaluation, arguments.samples, arguments.max_new_tokens, full=arguments.paper_sizes
+        ),
+        problems=arguments.problems,
+        cores=arguments.cores,
+        dry_run=arguments.dry_run,
+    )
+    if arguments.json:
+        print(json.dumps({"config": str(found.config), "checkpoints": found.found, "command": found.call}))
+    else:
+        print(found.config.read_text(encoding="utf-8"))
+        for row in found.found:
+            print(f"{row['folder']}: {row['longest_prompt']} tokens in the longest prompt, context {row['context']}")
+        print(f"\n{' '.join(found.call[1:])}", flush=True)
+    return audit.run(found.call)
+
+
 def _unlock(arguments: argparse.Namespace) -> None:
     from workflow_scripts.records.locks import clear_stale_lock
 
@@ -194,7 +261,7 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point. Returns 0, or 2 after an error that the user can mend (its message on stderr)."""
     arguments = _parser().parse_args(argv)
     try:
-        arguments.run(arguments)
+        return arguments.run(arguments) or 0
     except UserError as error:
         print(f"entrances: {error}", file=sys.stderr)
         return 2
