@@ -26,7 +26,9 @@ MAY_IMPORT = {
     "figures": {"figures", "measures", "tasks", "records"},
     "stages": {"stages", "figures", "measures", "policies", "tasks", "records"},
     "settings": {"settings", "records"},
-    "cli": {"settings", "figures", "tasks", "records"},
+    "audit": {"audit", "settings", "policies", "tasks", "records"},
+    "doctor": {"doctor", "settings", "records"},
+    "cli": {"audit", "doctor", "settings", "figures", "tasks", "records"},
 }
 NO_TORCH = ("tasks", "records", "measures", "figures", "settings", "cli")
 
@@ -61,8 +63,8 @@ def test_no_call_that_evaluates_text(name):
             continue
         called = dotted(node.func)
         assert called not in FORBIDDEN_DOTTED, f"{name}:{node.lineno} calls {called}"
-        # re.compile is the one harmless namesake
-        if called != "re.compile":
+        # harmless namesakes: re.compile, and what turns a torch module's dropout off, which takes no text
+        if called != "re.compile" and not (called.endswith(".eval") and not (node.args or node.keywords)):
             assert called.split(".")[-1] not in FORBIDDEN_CALLS, f"{name}:{node.lineno} calls {called}"
         for keyword in node.keywords:
             value = getattr(keyword.value, "value", None)

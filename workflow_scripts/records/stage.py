@@ -32,9 +32,9 @@ def _log_to(path: str) -> None:
 
 
 def refuse_other_engines(engine: str) -> None:
-    """Raises UserError for an engine that this release plans (`snakemake -n`) but cannot run yet."""
+    """Raises UserError for an engine that this rule has no way of using."""
     if engine != "built_in":
-        raise UserError(f"engine {engine!r} is planned for but not part of this release; set engine: built_in")
+        raise UserError(f"engine {engine!r} trains lines; this rule trains with the built-in engine: set built_in")
 
 
 def _to_tell(error: BaseException, log: str) -> UserError | None:

@@ -47,3 +47,9 @@ def read_csv(path: str | os.PathLike) -> pd.DataFrame:
     """Reads a csv made by this workflow. Raises UserError, naming the file, where it disagrees with its manifest."""
     manifests.check(path)
     return pd.read_csv(path)
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """The frame as csv: ten significant digits, Unix line ends, empty where there is no number."""
+    # Ten digits leave out the last bits, which a matrix product may round differently on another number of threads.
+    return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
