@@ -10,6 +10,7 @@ import yaml
 
 from workflow_scripts.doctor import conflicts, diagnose, needs
 from workflow_scripts.doctor.facts import PACKAGES, PLUGIN, Facts, cuda_of_torch, gather, slurm_state, versions
+from workflow_scripts.settings import load
 
 LAPTOP = dict.fromkeys(needs.ENGINES["built_in"], "1.0") | {
     "torch": "2.13.0+cpu",
@@ -155,7 +156,7 @@ def test_versions_are_compared_as_versions(version, wanted, inside):
 )
 def test_rules_that_cannot_run_here_are_named_with_what_to_install(examined, overlay, facts, lacking, remedy):
     diagnosis = examined(overlay, facts)
-    amiss = [verdict for verdict in diagnosis.verdicts if not verdict.runs]
+    amiss = [verdict for verdict in diagnosis.verdicts if not verdict.runs and "maths" not in verdict.need.key]
     assert {verdict.need.rules[0] for verdict in amiss} == set(lacking)
     assert all(remedy in verdict.remedy for verdict in amiss)
     assert diagnosis.code == bool(lacking)
@@ -181,6 +182,21 @@ def test_checkpoints_of_a_line_are_fetched_or_found(examined, tmp_path):
     (tmp_path / "series").mkdir()
     overlay["lines"]["grpo"] = line | {"source": str(tmp_path / "series")}
     assert examined(overlay, away).code == 0
+
+
+def test_the_maths_lab_is_examined_too(examined):
+    policies = {name: {"source": f"own/{name}", "revision": COMMIT} for name in ("before", "after")}
+    maths = {
+        "policies": policies,
+        "benchmarks": {"few": {"format": "gsm8k", "source": "data/no_such_file.jsonl"}},
+        "pairs": dict.fromkeys(load().maths.pairs) | {"lab": ["before", "after"]},
+        "sampling": {"engine": "vllm", "gpus": 1},
+        "roads": dict.fromkeys(load().maths.roads),
+    }
+    diagnosis = examined({"maths": maths}, environment(LAPTOP, hub=False))
+    amiss = [(v.need.rules[0], v.need.key) for v in diagnosis.verdicts if not v.runs]
+    assert {("maths_given", "maths.policies.before"), ("maths_problems", "maths.benchmarks.few")} <= set(amiss)
+    assert amiss[-1] == ("maths_rollouts", "maths.sampling")
 
 
 def test_this_environment_is_examined_without_importing_anything_heavy(tmp_path, project):

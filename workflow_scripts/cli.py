@@ -102,6 +102,17 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--dry-run", action="store_true", help="check, write the config, show the plan")
     audit.add_argument("--json", action="store_true", help="what was checked as JSON, before the run")
 
+    doctor = _command(
+        commands,
+        "doctor",
+        "Says what is installed here, what does not go together, and which rules of a config can run "
+        "(status 1: some cannot).",
+        "entrances doctor --config config/paper.yaml",
+        _doctor,
+    )
+    doctor.add_argument("--config", type=Path, help="config file (default: the laptop study)")
+    doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
+
     unlock = _command(
         commands,
         "unlock",
@@ -227,6 +238,14 @@ def _audit(arguments: argparse.Namespace) -> int:
             print(f"{row['folder']}: {row['longest_prompt']} tokens in the longest prompt, context {row['context']}")
         print(f"\n{' '.join(found.call[1:])}", flush=True)
     return audit.run(found.call)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from workflow_scripts.doctor import diagnose
+
+    diagnosis = diagnose(arguments.config)
+    sys.stdout.write(json.dumps(diagnosis.to_json()) + "\n" if arguments.json else diagnosis.text())
+    return diagnosis.code
 
 
 def _unlock(arguments: argparse.Namespace) -> None:

@@ -16,10 +16,16 @@ PARTS = {
     "table2": "tables/table2.md",
     "table4": "tables/table4.md",
     "roads": "tables/roads.md",
+    "table5": "tables/table5.md",
+    "lab": "tables/lab_table.md",
+    "controlled": "tables/controlled.md",
     "claims": "tables/scorecard.md",
     "cost": "tables/cost.md",
 }
-FIGURES = ("breadth", "trajectories", "figure2", "clamp_ladder", "recoverability", "plane", "loss_cost")
+FIGURES = (
+    "breadth", "trajectories", "figure2", "clamp_ladder", "recoverability", "plane", "loss_cost", "figure3",
+    "lab_curves", "controlled",
+)  # fmt: skip
 
 
 def filled(text: str, name: str, body: str) -> str:

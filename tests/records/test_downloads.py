@@ -36,8 +36,8 @@ NETWORK = {
     "http.client",
     "ftplib",
 }
-DOORS = {"records/hub.py", "tasks/countdown/problem_files.py"}
-"""Modules that may: policies and data files, and problems that a config takes from a hub data set."""
+DOORS = {"records/hub.py"}
+"""The module that may."""
 
 
 def digest(content):
@@ -246,3 +246,14 @@ def test_no_other_module_opens_a_connection(project):
     }
     assert "records/hub.py" in found
     assert found <= DOORS
+
+
+def test_problems_come_from_a_data_set_of_the_hub(hub, monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    from workflow_scripts.tasks.countdown.problem_files import read_problems
+
+    hub.repositories["datasets/someone/countdown"] = {"data/train.jsonl": b'{"nums": [1, 2], "target": 3}\n'}
+    hub.repositories["datasets/someone/empty"] = {"readme.txt": b"nothing"}
+    assert read_problems("someone/countdown", COMMIT)["problem_id"].tolist() == ["1_2-3"]
+    with pytest.raises(UserError, match=r"someone/empty"):
+        read_problems("someone/empty", COMMIT)

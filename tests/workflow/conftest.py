@@ -18,7 +18,7 @@ def pytest_collection_finish(session):
     if needed and not session.config.option.collectonly:
         session.config.stash[FOLDER] = tempfile.TemporaryDirectory(prefix="smoke run ", ignore_cleanup_errors=True)
         workspace = Workspace(Path(session.config.stash[FOLDER].name) / "work here")
-        session.config.stash[SMOKE] = workspace.started()
+        session.config.stash[SMOKE] = workspace.started("everything")
 
 
 def pytest_unconfigure(config):

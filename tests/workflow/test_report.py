@@ -29,11 +29,11 @@ def test_every_table_figure_and_claim_is_inside(results):
     drawn = (
         "breadth", "trajectories", "coverage_curve", "figure1", "figure2", "token_costs", "calibration",
         "clamp_ladder", "recoverability", "theory", "depth", "partner_curve", "loss_cost", "plane", "dose_response",
-        "continuation",
+        "continuation", "figure3", "lab_curves", "controlled",
     )  # fmt: skip
     figures = {f"figures/{name}.svg" for name in drawn}
-    numbered = ("table1", "table2", "table3", "table4")
-    pages = {f"report/{name}.html" for name in (*numbered, "scorecard", "cost", "study")}
+    numbered = tuple(f"table{number}" for number in range(1, 7))
+    pages = {f"report/{name}.html" for name in (*numbered, "lab_table", "controlled", "scorecard", "cost", "study")}
     tables = {f"tables/{name}.csv" for name in (*numbered, "roads", "claims", "cost", "training_curves")}
     assert figures | pages | tables | {"report/rule_graph.svg"} <= names
     assert all(result["data_uri"].startswith("data:") for result in results.values())

@@ -7,19 +7,30 @@ import json
 import pytest
 
 TABLES = (
-    *(f"tables/table{number}.{ending}" for number in (1, 2, 3, 4) for ending in ("csv", "md", "tex")),
+    *(f"tables/table{number}.{ending}" for number in range(1, 7) for ending in ("csv", "md", "tex")),
     *(f"tables/roads.{ending}" for ending in ("csv", "md", "tex")),
+    *(
+        f"tables/{name}.{ending}"
+        for name in ("lab_table", "controlled", "verifier_audit")
+        for ending in ("csv", "md", "tex")
+    ),
     "tables/claims.csv",
+    "tables/contamination.csv",
+    "tables/lab_speed.csv",
+    "tables/maths_failures.csv",
+    "tables/policy_card.csv",
+    "tables/verifier_disagreements.csv",
     "tables/training_curves.csv",
 )
 DRAWN = (
     "breadth", "trajectories", "coverage_curve", "figure1", "figure2", "token_costs", "calibration", "clamp_ladder",
     "recoverability", "theory", "depth", "partner_curve", "loss_cost", "plane", "dose_response", "continuation",
+    "figure3", "lab_curves", "controlled",
 )  # fmt: skip
 FIGURES = [f"figures/{name}.{ending}" for name in DRAWN for ending in ("pdf", "png", "svg", "csv")]
-CLAIMS = [f"C{number:02}" for number in (*range(1, 24), *range(30, 34))]
-MAY_NOT_RUN = {"C07", "C12", "C13", "C14", "C15"}
-"""Claims about what training lost: a hardly trained policy may have lost nothing."""
+CLAIMS = [f"C{number:02}" for number in range(1, 35)]
+MAY_NOT_RUN = {"C07", "C12", "C13", "C14", "C15", "C27"}
+"""Claims about what training lost: a hardly trained policy may have lost nothing. C27 needs a judge's endpoint."""
 
 
 def rows(path):

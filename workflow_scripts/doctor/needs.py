@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from workflow_scripts.doctor.conflicts import Finding
 from workflow_scripts.doctor.facts import PLUGIN, Facts
@@ -24,6 +25,8 @@ SAMPLING = (
     "held_out_outcomes", "partner_outcomes", "figure1",
 )  # fmt: skip
 """Rules that decode with the policies, by the engine of `sampling`."""
+MATHS_SAMPLING = ("maths_rollouts", "trace_likelihoods")
+"""Those of the maths lab, by the engine of `maths.sampling`."""
 CLUSTER_FILE = "envs/cluster.yaml"
 """The environment of verl and vLLM for CUDA."""
 
@@ -70,11 +73,24 @@ def needs_of(settings: Settings) -> list[Need]:
         if not sources:
             rules = ("train_segment",) if line.engine == "built_in" else ("verl_segment", "merged_policy")
             found.append(Need(rules, line.engine, line.gpus, f"lines.{name}"))
-    for name, road in settings.roads.items():
-        engine, gpus = getattr(road, "engine", "built_in"), getattr(road, "gpus", 0)
-        if engine != "built_in" or gpus:
-            found.append(Need((f"road_{road.kind}",), engine, gpus, f"roads.{name}"))
-    return [*found, Need(SAMPLING, settings.sampling.engine, settings.sampling.gpus, "sampling")]
+    for section, rule, roads in (("roads", "road_", settings.roads), ("maths.roads", "maths_", settings.maths.roads)):
+        for name, road in roads.items():
+            engine, gpus = getattr(road, "engine", "built_in"), getattr(road, "gpus", 0)
+            if engine != "built_in" or gpus:
+                found.append(Need((f"{rule}{road.kind}",), engine, gpus, f"{section}.{name}"))
+    found.append(Need(SAMPLING, settings.sampling.engine, settings.sampling.gpus, "sampling"))
+    return [*found, *_of_maths(settings.maths)]
+
+
+def _of_maths(maths: Any) -> list[Need]:
+    found = []
+    for name, policy in maths.policies.items():
+        found += _fetched(("maths_given",), f"maths.policies.{name}", policy.source, policy.revision)
+    for name, benchmark in maths.benchmarks.items():
+        found += _fetched(("maths_problems",), f"maths.benchmarks.{name}", benchmark.source, benchmark.revision)
+    if maths.policies or maths.roads:
+        found.append(Need(MATHS_SAMPLING, maths.sampling.engine, maths.sampling.gpus, "maths.sampling"))
+    return found
 
 
 def _fetched(rules: tuple[str, ...], key: str, source: str | None, revision: str | None) -> list[Need]:

@@ -56,8 +56,11 @@ def _check_range(kept, source, largest):
 
 def main(input, output, params, wildcards):
     settings = params.settings
-    given = {key: settings[key] and problem_files.read_problems(settings[key], revision=settings["revision"])
-             for key in ("source", "training_source")}  # fmt: skip
+    pinned = {"revision": settings["revision"], "offline": params.offline}
+    given = {
+        key: settings[key] and problem_files.read_problems(settings[key], **pinned)
+        for key in ("source", "training_source")
+    }
     rows, excluded = [], set()
     plan = [
         ("evaluation", "source", settings["operands"]),

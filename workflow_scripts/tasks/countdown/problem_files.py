@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.records.errors import UserError, closest
 from workflow_scripts.records.files import atomic_file
+from workflow_scripts.records.hub import from_hub
 from workflow_scripts.tasks.countdown.problems import problem_id
 from workflow_scripts.tasks.countdown.text import prompt as laptop_prompt
 
@@ -29,15 +30,18 @@ _NUMBER_LIST = re.compile(r"\s*[\[(]?\s*(\d+(?:[\s,;_]+\d+)*)\s*[\])]?\s*")
 _COLUMNS = ("nums", "numbers", "target", "split", "reward_model", "extra_info", "prompt", "data_source")
 
 
-def read_problems(source: str | os.PathLike, revision: str | None = None, split: str = "train") -> "pd.DataFrame":
+def read_problems(
+    source: str | os.PathLike, revision: str | None = None, split: str = "train", offline: bool = False
+) -> "pd.DataFrame":
     """Problems of a file (parquet, jsonl, csv) or of a dataset on the Hugging Face hub, as a PROBLEMS table.
 
     source: a path, or a hub id `owner/name`. revision: the commit (40 hex digits) that a hub id must be pinned to.
     Rows hold `nums` or `numbers` (2 to 6 integers, not negative) and an integer `target`, or these in verl's
-    `reward_model.ground_truth`. split: for rows that name none. Order and repeats are kept.
+    `reward_model.ground_truth`. split: for rows that name none. offline: nothing is fetched. Order and repeats are
+    kept.
     Raises UserError naming file, row (from 1) and key.
     """
-    return _table(source, revision, split, lambda where, row: {})
+    return _table(source, revision, split, offline, lambda where, row: {})
 
 
 def read_verl_rows(source: str | os.PathLike, revision: str | None = None, split: str = "train") -> "pd.DataFrame":
@@ -46,7 +50,7 @@ def read_verl_rows(source: str | os.PathLike, revision: str | None = None, split
     Nested fields may be structs, numpy arrays or JSON strings; a plain string prompt is one user message.
     Raises UserError as `read_problems` does.
     """
-    return _table(source, revision, split, _verl_fields)
+    return _table(source, revision, split, False, _verl_fields)
 
 
 def to_verl_rows(
@@ -82,10 +86,10 @@ def write_verl_rows(problems: "pd.DataFrame", path: str | os.PathLike, **options
         pq.write_table(pa.Table.from_pylist(to_verl_rows(problems, **options)), aside, compression="zstd")
 
 
-def _table(source, revision, split, more: Callable[[str, dict], dict]) -> "pd.DataFrame":
+def _table(source, revision, split, offline, more: Callable[[str, dict], dict]) -> "pd.DataFrame":
     import pandas as pd
 
-    files = _files(source, revision)
+    files = _files(source, revision, offline)
     rows = []
     for file in files:
         for at, row in enumerate(_rows(file), start=1):
@@ -99,7 +103,7 @@ def _table(source, revision, split, more: Callable[[str, dict], dict]) -> "pd.Da
     return pd.DataFrame(rows)
 
 
-def _files(source: str | os.PathLike, revision: str | None) -> list[Path]:
+def _files(source: str | os.PathLike, revision: str | None, offline: bool) -> list[Path]:
     path = Path(source)
     if path.is_file():
         return [path]
@@ -109,16 +113,9 @@ def _files(source: str | os.PathLike, revision: str | None) -> list[Path]:
         )
     if not revision or not _COMMIT.fullmatch(revision):
         raise UserError(f"{source}: pin the hub dataset to a commit (revision: 40 hex digits), not {revision!r}")
-    import huggingface_hub
-
-    try:
-        patterns = [f"*{suffix}" for suffix in _READERS]
-        folder = huggingface_hub.snapshot_download(
-            str(source), repo_type="dataset", revision=revision, allow_patterns=patterns
-        )
-    except Exception as error:  # the hub client raises its own, httpx's and OS errors
-        raise UserError(f"cannot fetch {source} at {revision} from the hub: {error}") from error
-    files = sorted(file for file in Path(folder).rglob("*") if file.suffix in _READERS)
+    patterns = tuple(f"*{suffix}" for suffix in _READERS)
+    folder, names = from_hub(str(source), revision, None, patterns, offline, kind="dataset", recursive=True)
+    files = sorted(folder / name for name in names if Path(name).suffix in _READERS)
     if not files:
         raise UserError(f"{source} at {revision} holds no parquet, jsonl or csv file")
     return files
