@@ -131,5 +131,5 @@ def maths_claim_settings(settings):
         "margin": settings.maths.margin,
         "depth": settings.maths.depth,
     }
-    points = f"maths, {maths_label(settings, straight['before'])} → {maths_label(settings, straight['after'])}"
+    points = f"maths policies {straight['before']} → {straight['after']}"
     return {"claims": asked, "points": points}

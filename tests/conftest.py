@@ -2,7 +2,12 @@
 
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# How long an example takes depends on what else the machine does; what must be fast is measured in benchmarks/.
+hypothesis.settings.register_profile("project")
+hypothesis.settings.load_profile("project")
 
 ROOT = Path(__file__).resolve().parents[1]
 

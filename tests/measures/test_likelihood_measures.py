@@ -148,7 +148,7 @@ costs = st.lists(st.floats(0, 30, width=32), min_size=4, max_size=9)
 
 
 @given(st.lists(costs, min_size=1, max_size=5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_segments_add_up_to_the_whole(many):
     frame = rows("e", {("p1", f"t {at}", True, True): one for at, one in enumerate(many)})
     values = of(segment_values(frame), "e", "p1")

@@ -85,7 +85,7 @@ def test_unvisited_outside_can_be_carried():
 unit = st.floats(0, 1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(unit, unit, unit, unit), min_size=2, max_size=6))
 def test_parts_add_up(cells):
     q0, q1, mu0, mu1 = np.array(cells).T

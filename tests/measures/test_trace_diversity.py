@@ -28,7 +28,7 @@ def test_by_hand():
     assert found["traceless"] == pytest.approx(2 / 6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.text("AaBc-", min_size=2, max_size=7), st.data())
 def test_expectation_is_that_over_all_subsets(labels, data):
     depth = data.draw(st.integers(1, len(labels)))

@@ -122,7 +122,7 @@ def test_a_group_of_one_is_refused(sft):
         sampled(sft.logits[-1], samples=1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.floats(-3, 3), min_size=3, max_size=3),
     st.lists(st.floats(-1, 2), min_size=3, max_size=3),

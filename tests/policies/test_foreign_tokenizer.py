@@ -62,7 +62,7 @@ def test_no_space_is_lost_where_a_completion_begins(loaded):
 TEXT = st.text(st.sampled_from("47 *=,\n<>think/é✓ü"), max_size=20)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(prompt=TEXT, said=TEXT)
 def test_what_is_joined_is_the_whole_and_what_is_not_straddles(loaded, prompt, said):
     whole = tuple(loaded.encode_known(prompt + said))

@@ -92,7 +92,7 @@ words = st.lists(st.sampled_from(RANDOM_WORDS[3:]), min_size=1, max_size=15).map
 
 
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=12), st.sampled_from([1, 40, 200]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_batch_gives_the_same_as_each_text_by_itself(random, texts, tokens_at_once):
     policy, tokenizer = load_policy(random), load_tokenizer(random)
     together = token_log_probs(random, texts, tokens_at_once=tokens_at_once)

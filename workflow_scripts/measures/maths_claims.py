@@ -137,7 +137,7 @@ def claims(
             "Worked example: entrances per policy",
             "GSM8K item 108",
             line,
-            "worked_example",
+            "maths_measures",
             (_part("example_entropy", sign=-1, words="the change of the item's first-calculation entropy"),),
             (),
             "one problem; the interval is over its samples and says nothing of other problems",

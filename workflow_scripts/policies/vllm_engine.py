@@ -16,6 +16,7 @@ from workflow_scripts.policies.merge_checks import probes, read_config, stored_t
 from workflow_scripts.records.errors import UserError
 
 COOLEST, HOTTEST = 0.01, 2.0  # temperatures that vLLM takes, besides 0
+_TOKENS_AT_ONCE = 8192  # of prompts, read in one step
 _ENVIRONMENT = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the engine runs here and is over when we are
     "VLLM_NO_USAGE_STATS": "1",
@@ -167,6 +168,10 @@ def engine(
             dtype=dtype,
             max_model_len=longest,
             max_num_seqs=sequences,
+            # A prompt is read whole: where it is read in parts, vLLM winds back the sample's random stream, which its
+            # streams on CPUs cannot do.
+            enable_chunked_prefill=False,
+            max_num_batched_tokens=max(longest, _TOKENS_AT_ONCE),
             enforce_eager=True,
             enable_prefix_caching=prefix_caching,
             gpu_memory_utilization=gpu_share,

@@ -47,7 +47,7 @@ def test_a_demonstration_in_full():
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), most=st.integers(1, 9))
 def test_every_demonstration_is_right_and_opens_as_it_says(choice, seed, most):
     ((numbers, target),) = draw("demonstrations test", seed, count=1)

@@ -81,7 +81,7 @@ def test_samples_are_dealt_out_in_turn():
 
 
 @given(st.integers(1, 9), st.integers(1, 64))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_every_first_part_is_even(entrances, samples):
     menu = pd.DataFrame({"problem_id": "4_5_7_9-24", "opening": [f"{i}+" for i in range(entrances)]})
     prefixes = allocated_requests(PROBLEMS[1:], menu, samples)["prefix"].tolist()

@@ -106,7 +106,7 @@ def test_a_wrong_value_can_be_said_and_is_not_the_target(value, target, laptop, 
 
 
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=4), st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_every_solution_is_accepted_and_opens_as_it_says(numbers, data):
     """Random instances with a solution: the judge accepts the English text under each contract, with its entrance."""
     target = data.draw(st.integers(1, 60))
@@ -189,7 +189,7 @@ def test_attempts_that_are_given_up(completion, expected):
 
 
 @given(st.text(alphabet="letry: 4*=28.'now\n<>/think", max_size=300), st.integers(0, 99))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_text_is_read(completion, target):
     found = english.failed_attempt(completion, target)
     assert found is None or (completion.startswith(found) and f"= {target}" not in found)

@@ -372,7 +372,7 @@ ANSWERS = st.one_of(
 
 
 @given(ANSWERS, ANSWERS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_no_input_raises_and_the_relation_is_symmetric(one, other):
     status = compare(one, other)[0]
     assert isinstance(status, Status)
@@ -380,7 +380,7 @@ def test_no_input_raises_and_the_relation_is_symmetric(one, other):
 
 
 @given(ANSWERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_whatever_can_be_read_equals_itself(text):
     assert compare(text, text)[0] is not Status.WRONG
     if compare(text, text)[0] is Status.OK:

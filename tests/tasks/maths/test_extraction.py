@@ -102,7 +102,7 @@ def test_a_text_beyond_the_limits_gives_what_lies_within_them():
 
 
 @given(st.text(alphabet=st.sampled_from("\\boxed{}#answer is:=019.,-/% \n$<think>/xé"), max_size=200))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_has_an_extraction(text):
     found = extract(text)
     assert found.text is None or (found.text in text and found.text == found.text.strip())

@@ -174,7 +174,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=60))
 def test_any_text_has_a_label_of_its_own_characters_or_none(text):
     end = 0
@@ -186,7 +186,7 @@ def test_any_text_has_a_label_of_its_own_characters_or_none(text):
         end = found.start
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([("+", "+"), ("*", "*"), ("×", "*"), (r"\times", "*"), (r"\cdot", "*"), ("÷", "/"), ("−", "-")]),

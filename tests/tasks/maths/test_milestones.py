@@ -96,7 +96,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=60))
 def test_units_are_in_order_and_p1_ends_one_of_them(text):
     pieces = units(text)
