@@ -72,61 +72,64 @@ rule table6:
         "../workflow_scripts/stages/table6.py"
 
 
-rule lab_table:
-    """Lab table: accuracy, format, reward, length, drift and entropies of every small policy, on both test sets."""
-    input:
-        scores=maths_files(settings, "scores"),
-        drift=expand("<results>/maths/drift/{policy}.parquet", policy=maths_policies(settings)),
-        training=[
-            f"<results>/maths/training/{policy}.parquet" for row in maths_rows(settings) for policy in row["policies"]
-        ],
-    output:
-        **table_files("lab_table", "lab table: base, SFT, DPO and GRPO"),
-        speed="<results>/tables/lab_speed.csv",
-        speed_manifest="<results>/tables/lab_speed.manifest.json",
-    log:
-        "<results>/logs/lab_table.log",
-    benchmark:
-        "<results>/benchmarks/lab_table.tsv"
-    conda:
-        "../envs/laptop.yaml"
-    resources:
-        mem_mb=3000,
-        runtime=10,
-    params:
-        code=of_code("stages/lab_table.py"),
-        policies=maths_rows(settings),
-        benchmarks=settings.maths.asked,
-        pass_at=settings.maths.pass_at,
-        draws=[min(8, settings.maths.sampling.samples)],
-        rewards=settings.maths.rewards.model_dump(),
-        statistics=statistics(settings),
-    script:
-        "../workflow_scripts/stages/lab_table.py"
+if settings.maths.roads:  # the small policies' own
 
+    rule lab_table:
+        """Lab table: accuracy, format, reward, length, drift and entropies of every small policy, on both test sets."""
+        input:
+            scores=maths_files(settings, "scores"),
+            drift=expand("<results>/maths/drift/{policy}.parquet", policy=maths_policies(settings)),
+            training=[
+                f"<results>/maths/training/{policy}.parquet"
+                for row in maths_rows(settings)
+                for policy in row["policies"]
+            ],
+        output:
+            **table_files("lab_table", "lab table: base, SFT, DPO and GRPO"),
+            speed="<results>/tables/lab_speed.csv",
+            speed_manifest="<results>/tables/lab_speed.manifest.json",
+        log:
+            "<results>/logs/lab_table.log",
+        benchmark:
+            "<results>/benchmarks/lab_table.tsv"
+        conda:
+            "../envs/laptop.yaml"
+        resources:
+            mem_mb=3000,
+            runtime=10,
+        params:
+            code=of_code("stages/lab_table.py"),
+            policies=maths_rows(settings),
+            benchmarks=settings.maths.asked,
+            pass_at=settings.maths.pass_at,
+            draws=[min(8, settings.maths.sampling.samples)],
+            rewards=settings.maths.rewards.model_dump(),
+            statistics=statistics(settings),
+        script:
+            "../workflow_scripts/stages/lab_table.py"
 
-rule lab_curves:
-    """Figure: reward, format, first-calculation entropy and drift by step of every reinforcement stage of the lab."""
-    input:
-        metrics=[
-            f"<results>/maths/training/{policy}.parquet"
-            for row in maths_trained(settings)
-            for policy in row["policies"]
-        ],
-    output:
-        **figure_files("lab_curves", "lab curves: reinforcement step by step"),
-    log:
-        "<results>/logs/lab_curves.log",
-    conda:
-        "../envs/laptop.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        code=of_code("stages/lab_curves.py"),
-        policies=maths_trained(settings),
-    script:
-        "../workflow_scripts/stages/lab_curves.py"
+    rule lab_curves:
+        """Figure: reward, format, first-calculation entropy and drift by step of every reinforcement stage of the lab."""
+        input:
+            metrics=[
+                f"<results>/maths/training/{policy}.parquet"
+                for row in maths_trained(settings)
+                for policy in row["policies"]
+            ],
+        output:
+            **figure_files("lab_curves", "lab curves: reinforcement step by step"),
+        log:
+            "<results>/logs/lab_curves.log",
+        conda:
+            "../envs/laptop.yaml"
+        resources:
+            mem_mb=1000,
+            runtime=5,
+        params:
+            code=of_code("stages/lab_curves.py"),
+            policies=maths_trained(settings),
+        script:
+            "../workflow_scripts/stages/lab_curves.py"
 
 
 rule maths_failures:

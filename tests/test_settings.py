@@ -48,6 +48,26 @@ def test_the_default_file_states_the_defaults(project):
         ({"policy": {"sha256": {"a": "12"}}}, r"policy\.sha256\.a"),
         ({"verl": {"rollout": "sglang"}}, r"verl\.rollout: .*'hf' or 'vllm'"),
         ({"maths": {"roads": {"a": {"kind": "sft", "start": "b"}}}}, r"roads\.a\.start \(b\) must come before it"),
+        ({"maths": {"pairs": {"p": ["base", "base"]}}}, r"pairs\.p compares base with itself"),
+        ({"maths": {"also": ["straight"]}}, r"also: straight is the pair that claims are read on"),
+        ({"maths": {"also": ["p"]}}, r"also: p is no pair"),
+        (
+            {
+                "maths": {
+                    "roads": {"a": {"kind": "grpo", "seeds": [1, 2]}, "b": {"kind": "grpo", "seeds": [1, 2, 3]}},
+                    "pairs": {"p": ["a", "b"]},
+                }
+            },
+            r"pairs\.p: a and b have different numbers of seeds",
+        ),
+        (
+            {
+                "maths": {
+                    "roads": {"a": {"kind": "sft", "seeds": [1, 2]}, "b": {"kind": "grpo", "start": "a", "seeds": [3]}}
+                }
+            },
+            r"roads\.b\.seeds must be among those of its start, a",
+        ),
         ({"maths": {"pass_at": [100]}}, r"pass@k needs k ≤ sampling\.samples"),
         ({"maths": {"pairs": {"p": ["base", "x"]}}}, r"pairs\.p: x is no policy; choose from base, sft"),
         ({"maths": {"roads": None, "policies": {"a": {"source": "x"}}}}, r"given policies answer published benchmarks"),

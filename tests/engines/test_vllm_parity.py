@@ -214,7 +214,7 @@ def test_a_folder_that_vllm_cannot_load_is_named(folders, tmp_path):
 
 def test_more_prompt_tokens_than_vllm_reads_in_one_step(folders):
     """Read in parts, a prompt would have its sample's random stream wound back, which fails on CPUs."""
-    words = "1 2 3 4 + - * = ,".split()
+    words = ["1", "2", "3", "4", "+", "-", "*", "=", ","]
     prompts = [Prompt(f"p{place}", " ".join([words[place % 9], *["1"] * 30])) for place in range(9)]
     table = sample_vllm(folders["llama"], prompts, **CALL | {"max_new_tokens": 2}, samples=60)
     assert table.num_rows == 540  # of 31 tokens each: twice what one step reads

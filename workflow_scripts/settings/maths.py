@@ -140,7 +140,7 @@ class Judge(Section):
 class Maths(Section):
     """Mathematics: the same question outside Countdown, by first calculations and same-trace differences."""
 
-    prompt: str = "words"
+    prompt: Literal["words", "qwen-boxed", "plain"] = "words"
     """How a problem is put: words (the small policy's text), qwen-boxed or plain."""
     sets: WordSizes = WordSizes()
     base: WordBase = WordBase()
@@ -188,6 +188,21 @@ class Maths(Section):
         """Benchmarks in the order of tables."""
         return list(self.benchmarks) or list(GENERATED)
 
+    def _seeds_fit(self) -> None:
+        """Policies that are trained from, or compared with, one another have the same seeds, or one of them has one."""
+        several = {name: road.seeds for name, road in self.roads.items() if len(road.seeds) > 1}
+        for name, road in self.roads.items():
+            start = self.roads.get(road.start)
+            if start is not None and len(start.seeds) > 1 and not set(road.seeds) <= set(start.seeds):
+                raise ValueError(f"roads.{name}.seeds must be among those of its start, {road.start}: {start.seeds}")
+        for name, pair in self.pairs.items():
+            counts = {len(several[policy]) for policy in pair if policy in several}
+            if len(counts) > 1:
+                raise ValueError(f"pairs.{name}: {pair[0]} and {pair[1]} have different numbers of seeds")
+        counts = {len(several[policy]) for pair in self.pairs.values() for policy in pair if policy in several}
+        if len(counts) > 1:
+            raise ValueError("pairs: all policies that are compared must have one seed, or the same number of seeds")
+
     @model_validator(mode="after")
     def _consistent(self) -> "Maths":
         if self.policies and self.roads:
@@ -203,6 +218,12 @@ class Maths(Section):
             known = ["base", *list(self.roads)[: list(self.roads).index(name)]]
             if road.start not in known:
                 raise ValueError(f"roads.{name}.start ({road.start}) must come before it: one of {', '.join(known)}")
+        self._seeds_fit()
+        same = [name for name, pair in self.pairs.items() if pair[0] == pair[1]]
+        if same:
+            raise ValueError(f"pairs.{same[0]} compares {self.pairs[same[0]][0]} with itself")
+        if self.also and self.also[0] == next(iter(self.pairs), None):
+            raise ValueError(f"also: {self.also[0]} is the pair that claims are read on already")
         unpaired = [name for name in self.also if name not in self.pairs]
         if unpaired:
             raise ValueError(f"also: {unpaired[0]} is no pair; choose from {', '.join(self.pairs) or 'none'}")
