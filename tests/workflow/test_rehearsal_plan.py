@@ -11,7 +11,7 @@ from workspaces import ROOT
 SIZES = {
     "problems.evaluation", "problems.calibration", "problems.training", "problems.depth", "problems.tail",
     "sampling.samples", "sampling.lost", "sampling.halves", "sampling.max_new_tokens", "sampling.gpus",
-    "clamps.continuations", "clamps.tail_cells", "clamps.permutations", "clamps.max_new_tokens",
+    "clamps.continuations", "clamps.families", "clamps.scaffolds", "clamps.run_cuts", "clamps.tail_cells", "clamps.permutations", "clamps.max_new_tokens",
     "measures.pass_at", "measures.bootstrap",
     "interventions.samples", "interventions.blocks", "interventions.alphas", "interventions.mixed",
     "interventions.proposing",
@@ -26,9 +26,11 @@ OF_A_GIVEN_LINE = {"source", "revision", "folder"}
 
 
 def graph(name, folder):
-    """Edges of the rule graph of a config, as pairs of rule names."""
+    """Edges of the rule graph of a config without its maths half, as pairs of rule names."""
+    overlay = folder / "no_maths.yaml"
+    overlay.write_text("maths: {roads: null, policies: null, benchmarks: null, pairs: null, also: [], example: null}\n")
     call = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", folder]
-    call += ["--rulegraph", "--configfile", ROOT / "config" / name, "--cores", "1"]
+    call += ["--rulegraph", "--configfile", ROOT / "config" / name, overlay, "--cores", "1"]
     done = subprocess.run(list(map(str, call)), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     labels = dict(re.findall(r'(\d+)\[label = "([^"]+)"', done.stdout))
