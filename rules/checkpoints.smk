@@ -115,6 +115,7 @@ rule given_checkpoint:
         source=lambda wildcards: given_checkpoint(wildcards, "source"),
         revision=lambda wildcards: given_checkpoint(wildcards, "revision"),
         folder=lambda wildcards: given_checkpoint(wildcards, "folder"),
-        offline=settings.offline,
+        sha256=lambda wildcards: given_checkpoint(wildcards, "sha256"),
+        found=lambda wildcards: state_of(given_checkpoint(wildcards, "source"), given_checkpoint(wildcards, "folder")),
     script:
         "../workflow_scripts/stages/fetch_policy.py"

@@ -37,6 +37,19 @@ def checked_wording(settings):
         raise WorkflowError(f"policy.wording: {error}") from None
 
 
+def go_offline(settings):
+    """Tells every job, by the hub's own variable, that nothing is to be fetched: no param, since it changes no result."""
+    if settings.offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+def state_of(source, folder=None):
+    """Names, sizes and times of the files of a local source, so that changing it makes stale what was read from it."""
+    place = Path(source or "") / (folder or "")
+    files = sorted(place.glob("*")) if source and place.is_dir() else [place] if source and place.is_file() else []
+    return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files if file.is_file()]
+
+
 def checked_place(folder):
     """Stops where nothing can be written to a folder that results or Snakemake's own records go to."""
     if "--lint" in sys.argv:  # which writes nothing

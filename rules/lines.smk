@@ -127,6 +127,7 @@ def training_settings(training):
         "source",
         "revision",
         "folder",
+        "sha256",
     }
     return training.model_dump(exclude=kept)
 

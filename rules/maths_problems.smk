@@ -25,7 +25,6 @@ if settings.maths.benchmarks:
         params:
             code=of_code("stages/maths_problems.py"),
             settings=lambda wildcards: settings.maths.benchmarks[wildcards.benchmark].model_dump(),
-            offline=settings.offline,
         script:
             "../workflow_scripts/stages/maths_problems.py"
 

@@ -23,7 +23,9 @@ if settings.maths.policies:
             revision=lambda wildcards: settings.maths.policies[wildcards.policy].revision,
             folder=lambda wildcards: settings.maths.policies[wildcards.policy].folder,
             sha256=lambda wildcards: settings.maths.policies[wildcards.policy].sha256,
-            offline=settings.offline,
+            found=lambda wildcards: state_of(
+                settings.maths.policies[wildcards.policy].source, settings.maths.policies[wildcards.policy].folder
+            ),
         script:
             "../workflow_scripts/stages/fetch_policy.py"
 

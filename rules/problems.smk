@@ -29,7 +29,7 @@ rule problem_sets:
         code=of_code("stages/problem_sets.py"),
         seed=settings.seed,
         largest=100 if WORDING == "laptop" else None,
-        offline=settings.offline,
+        found=[state_of(source) for source in (settings.problems.source, settings.problems.training_source)],
         settings=settings.problems.model_dump(),
     script:
         "../workflow_scripts/stages/problem_sets.py"

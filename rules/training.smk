@@ -52,7 +52,7 @@ else:
             source=settings.policy.source,
             revision=settings.policy.revision,
             sha256=settings.policy.sha256,
-            offline=settings.offline,
+            found=state_of(settings.policy.source),
         script:
             "../workflow_scripts/stages/fetch_policy.py"
 

@@ -44,6 +44,12 @@ def test_the_default_file_states_the_defaults(project):
         ({"lines": {"a": {"source": "x", "steps": 50, "late": 50}}}, r"source or folder must hold \{step\}"),
         ({"lines": {"a": {"folder": "checkpoint-{step}"}}}, r"revision and folder belong to a source"),
         ({"lines": {"a": {"source": "x-{step}", "seeds": [1, 2]}}}, r"given checkpoints has one seed"),
+        ({"roads": {"a": {"kind": "grpo", "engine": "verl"}}}, r"roads\.a\.engine: roads are trained by the built_in"),
+        (
+            {"lines": {"grpo": {"engine": "verl", "countermeasures": {"low_access": 1}}}},
+            r"lines\.grpo: verl knows no countermeasures",
+        ),
+        ({"policy": {"source": "x", "wording": "native"}}, r"lines\.ppo: the built_in engine trains the small policy"),
         ({"policy": {"revision": "main"}}, r"policy\.revision: .*pattern"),
         ({"policy": {"sha256": {"a": "12"}}}, r"policy\.sha256\.a"),
         ({"verl": {"rollout": "sglang"}}, r"verl\.rollout: .*'hf' or 'vllm'"),
@@ -150,7 +156,7 @@ def test_a_line_of_given_checkpoints_knows_where_they_lie():
     one = settings.validated(
         {"lines": {"a": {"source": "o/n", "revision": "0" * 40, "folder": "c-{step}", "steps": 50, "late": 50}}}
     ).lines["a"]
-    assert one.given(50) == {"source": "o/n", "revision": "0" * 40, "folder": "c-50"}
+    assert one.given(50) == {"source": "o/n", "revision": "0" * 40, "folder": "c-50", "sha256": {}}
     listed = {"source": ["x", "y"], "steps": 2, "segment": 1, "early": 1, "late": 2}
     assert settings.validated({"lines": {"a": listed}}).lines["a"].given(2)["source"] == "y"
 

@@ -25,6 +25,9 @@ PLACEBOS = {
 }
 """Placebo and (its words, its marker)."""
 
+_ALIKE = ("did_sentence_end", "did_second")
+"""Placebos that are one where the nearest other unit end is that of the second calculation."""
+
 _ALWAYS = ("did", "did_permuted", "did_anywhere")
 
 _GREY = "#767676"
@@ -73,6 +76,16 @@ def data(
     return pd.DataFrame(rows).astype({"problems": int})
 
 
+def shown_placebos(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """PLACEBOS as they are drawn: one mark for the two of _ALIKE where `data` has them equal in every row."""
+    cuts = frame[(frame["panel"] == "differences") & (frame["entry"] == BOTH)]
+    one, other = (cuts[cuts["measure"] == name].set_index(["pair", "benchmark"])[_VALUES] for name in _ALIKE)
+    if one.empty or not one.equals(other):
+        return dict(PLACEBOS)
+    (words, marker), (more, _) = (PLACEBOS[name] for name in _ALIKE)
+    return {_ALIKE[0]: (f"{words} = {more}", marker)} | {k: v for k, v in PLACEBOS.items() if k not in _ALIKE}
+
+
 def _bars(values: pd.Series) -> np.ndarray:
     """Distances of an interval's ends from its estimate, as errorbar takes them."""
     ends = [values["estimate"] - values["low"], values["high"] - values["estimate"]]
@@ -96,9 +109,11 @@ def _plane(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]]
     axes.set_xlabel("pass@1")
 
 
-def _differences(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]]) -> None:
+def _differences(
+    axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]], placebos: Mapping[str, tuple[str, str]]
+) -> None:
     benchmarks = list(looks)  # also those without a trace to cut, so that rows of all pairs are level
-    lines = [("did", origin) for origin in ORIGINS] + [(placebo, BOTH) for placebo in PLACEBOS]
+    lines = [("did", origin) for origin in ORIGINS] + [(placebo, BOTH) for placebo in placebos]
     step = len(lines) + 1.5
     for place, benchmark in enumerate(benchmarks):
         colour = looks[benchmark][0]
@@ -112,7 +127,7 @@ def _differences(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str,
                 marker, filled = _LOOKS[origin]
                 look = {"color": colour, "markerfacecolor": colour if filled else "white", "elinewidth": 1.1}
             else:
-                marker = PLACEBOS[measure][1]
+                marker = placebos[measure][1]
                 look = {"color": _GREY, "markerfacecolor": "white", "elinewidth": 0.7}
             axes.errorbar(values["estimate"], y, xerr=_bars(values), fmt=marker, markersize=4, **look)
         if place:
@@ -125,7 +140,9 @@ def _differences(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str,
     axes.set_xlabel("difference, nats a token")
 
 
-def _legend(figure: Figure, looks: Mapping[str, tuple[str, str]], confidence: float) -> None:
+def _legend(
+    figure: Figure, looks: Mapping[str, tuple[str, str]], placebos: Mapping[str, tuple[str, str]], confidence: float
+) -> None:
     plain = {"linestyle": "none", "markersize": 4.5}
     benchmarks = [
         Line2D([], [], color=colour, marker=marker, label=name, **plain) for name, (colour, marker) in looks.items()
@@ -137,7 +154,7 @@ def _legend(figure: Figure, looks: Mapping[str, tuple[str, str]], confidence: fl
     ]  # fmt: skip
     cuts += [
         Line2D([], [], color=_GREY, marker=marker, markerfacecolor="white", label=f"placebo: {words}", **plain)
-        for words, marker in PLACEBOS.values()
+        for words, marker in placebos.values()
     ]
     title = f"(a) hollow: before, filled: after; bars: {100 * confidence:g} % intervals over problems"
     above = figure.legend(handles=benchmarks, loc="outside upper center", ncols=7, title=title, title_fontsize=7)
@@ -154,6 +171,7 @@ def draw(frame: pd.DataFrame, *, confidence: float = 0.95) -> Figure:
     low = 0.5 + 0.72 * len(benchmarks)
     figure = style.new_figure("text", 1.3 + blocks * (2.0 + low))
     grid = figure.subplots(2 * blocks, across, squeeze=False, height_ratios=[2.0, low] * blocks)
+    placebos = shown_placebos(frame)
     looks = {
         name: (style.COLOURS[i % len(style.COLOURS)], style.MARKERS[i % len(style.MARKERS)])
         for i, name in enumerate(name for name in benchmarks if name != MEAN)
@@ -167,7 +185,7 @@ def draw(frame: pd.DataFrame, *, confidence: float = 0.95) -> Figure:
             continue
         rows = frame[frame["pair"] == pairs[place]]
         _plane(cell[0], rows[rows["panel"] == "plane"], looks)
-        _differences(cell[1], rows[rows["panel"] == "differences"], looks)
+        _differences(cell[1], rows[rows["panel"] == "differences"], looks, placebos)
         cell[0].set_title("{}\n{} → {}".format(*rows[["pair", "before", "after"]].iloc[0]), loc="left", fontsize=8)
         if place % across == 0:
             cell[0].set_ylabel("(a) first-calculation\nentropy, nats")
@@ -175,7 +193,7 @@ def draw(frame: pd.DataFrame, *, confidence: float = 0.95) -> Figure:
         else:
             cell[1].tick_params(labelleft=False)
     _same_scale(grid)
-    _legend(figure, looks, confidence)
+    _legend(figure, looks, placebos, confidence)
     return figure
 
 

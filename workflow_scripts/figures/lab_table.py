@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from workflow_scripts.figures.tables import Column, Table
-from workflow_scripts.measures.lab import MEASURES, training_numbers
+from workflow_scripts.measures.lab import ALIKE, MEASURES, training_numbers
 from workflow_scripts.records.errors import UserError
 
 TRAINED = {"zero_variance": "share of prompts whose samples all got one reward, over the last 25 steps of training"}
@@ -81,6 +81,7 @@ def lab_table(
         "interval of a bootstrap over problems. Best of n, picked by the verifier, is pass@n.",
         f"Vote: {MEASURES['majority']}.",
         *(f"{column.heading}: {told[column.name]}." for column in shown if column.name in told),
+        ALIKE,
         *notes,
     ]
     placed = [(f"{name}: {label}", f"{name} {entry}") for name in benchmarks for label, entry in rows]

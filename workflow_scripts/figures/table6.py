@@ -25,17 +25,20 @@ def table6(
     """Table 6, for figures.tables.write: a row per first calculation, a column per policy, cells shares of its samples.
 
     example: first_calculations.worked_example of one problem. columns: (label, entry). entries: name to policies, one
-    per training seed, whose samples are taken together. most: first calculations that are named, those with the
+    per training seed; the cells are means over them, the entropy of every seed by itself. most: first calculations that are named, those with the
     largest share in any policy first; the rest is one row. Raises UserError for a policy that the example lacks.
     """
-    shares, correct = {}, {}
+    shares, correct, entropy = {}, {}, {}
     for _, entry in columns:
         rows = example[example["policy"].isin(entries[entry])]
         if rows["policy"].nunique() < len(entries[entry]):
             raise UserError(f"the worked example has no samples of {entry}; remake measures/maths/example.csv")
-        counts = rows.groupby(rows["first_calculation"].fillna(""))["samples"].sum()
-        shares[entry] = counts / counts.sum()
-        correct[entry] = rows["correct"].sum() / counts.sum()
+        seeds = rows.assign(first_calculation=rows["first_calculation"].fillna(""))
+        seeds = seeds.pivot(index="first_calculation", columns="policy", values=["samples", "correct"]).fillna(0.0)
+        each = seeds["samples"] / seeds["samples"].sum()
+        shares[entry] = each.mean(axis=1)
+        correct[entry] = (seeds["correct"].sum() / seeds["samples"].sum()).mean()
+        entropy[entry] = each.drop(index="", errors="ignore").apply(_entropy).mean()
     table = pd.DataFrame(shares).fillna(0.0)
     none = table.loc[""] if "" in table.index else pd.Series(0.0, table.columns)
     named = table.drop(index="", errors="ignore")
@@ -43,7 +46,7 @@ def table6(
     parts = {label: named.loc[label] for label in order[:most]}
     if order[most:]:
         parts[OTHER] = named.loc[order[most:]].sum()
-    parts |= {NONE: none, CORRECT: pd.Series(correct), ENTROPY: named.apply(_entropy)}
+    parts |= {NONE: none, CORRECT: pd.Series(correct), ENTROPY: pd.Series(entropy)}
     cells = [
         {"entry": row, "measure": entry, "estimate": float(values[entry]), "low": np.nan, "high": np.nan}
         for row, values in parts.items()
@@ -51,12 +54,19 @@ def table6(
     ]
     problem = example["problem_id"].iloc[0]
     kinds = ", ".join(f"{label} {int((named[entry] > 0).sum())}" for label, entry in columns)
-    sizes = sorted({int(example.loc[example["policy"].isin(entries[e]), "samples"].sum()) for _, e in columns})
+    shown = example[example["policy"].isin({policy for _, entry in columns for policy in entries[entry]})]
+    sizes = sorted(set(shown.groupby("policy")["samples"].sum().astype(int)))
+    several = max(len(entries[entry]) for _, entry in columns)
     about = [
         f"{problem}: {question} (answer: {gold})",
         f"Shares of a policy's {' or '.join(map(str, sizes))} samples that begin with a calculation, as written; its "
         "entropy is the plug-in one, over the samples that have one. One problem says nothing of others.",
-        f"Different first calculations: {kinds}.",
+        *(
+            [f"Trained with up to {several} seeds: the mean of the seeds' shares, and of their entropies."]
+            if several > 1
+            else []
+        ),
+        f"Different first calculations{', of all seeds together' if several > 1 else ''}: {kinds}.",
         *notes,
     ]
     return Table(

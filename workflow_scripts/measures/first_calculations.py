@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from workflow_scripts.measures import estimators
+from workflow_scripts.measures.statistics import Bootstrap
 from workflow_scripts.records import seeds
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.tasks.maths.first_calculation import order_free
@@ -107,15 +108,38 @@ def worked_example(scores: pd.DataFrame, problem_id: str) -> pd.DataFrame:
 def typical_problem(values: pd.DataFrame, before: Sequence[str], after: Sequence[str], measure: str = "entropy") -> str:
     """The problem whose change of a measure is the median of all changes: an example that nobody picked.
 
-    values: of problem_values. before, after: policies, one per training seed, averaged. Of two as near to the median
-    the one whose id comes first.
+    values: of problem_values. before, after: policies, one per training seed, averaged; a problem that one of them has
+    no value for is none. Of two as near to the median the one whose id comes first.
     """
-    chosen = values[values["measure"] == measure]
-    ends = [chosen[chosen["policy"].isin(end)].groupby("problem_id")["value"].mean() for end in (before, after)]
+    chosen = values[values["measure"] == measure].pivot(index="problem_id", columns="policy", values="value")
+    ends = [chosen.reindex(columns=list(end)).mean(axis=1, skipna=False) for end in (before, after)]
     change = (ends[1] - ends[0]).dropna().sort_index()
     if change.empty:
         raise UserError(f"no problem has {measure} for {before[0]} and {after[0]}: no worked example can be chosen")
     return str((change - change.median()).abs().round(12).idxmin())
+
+
+def chosen_example(values: pd.DataFrame, pairs: Sequence[Mapping], asked: str | None, benchmarks: Sequence[str]) -> str:
+    """The problem of the worked example: the one that is asked for, else `typical_problem` of the first benchmark.
+
+    values: of problem_values. pairs: rows with `policies`, a (before, after) per training seed; the first one's change
+    counts, and without pairs the first problem is taken for which every policy has an entropy. benchmarks: all that are
+    asked. Raises UserError, naming the benchmark, where it does not hold the problem, or has none to choose.
+    """
+    if asked is not None:
+        there = values.drop_duplicates("problem_id").set_index("problem_id")["benchmark"]
+        if asked in there.index:
+            return asked
+        named = [name for name in benchmarks if asked.startswith(f"{name}-")]
+        known = sorted(there.index[there.isin(named)] if named else there.index)
+        place = f"benchmark {named[-1]}" if named else f"the benchmarks {', '.join(benchmarks)}"
+        raise UserError(f"maths.example: {asked} is no problem of {place}; its problems are {known[0]} … {known[-1]}")
+    rows = values[values["benchmark"] == benchmarks[0]]
+    ends = list(zip(*pairs[0]["policies"])) if pairs else [sorted(set(rows["policy"]))] * 2
+    try:
+        return typical_problem(rows, *(list(dict.fromkeys(end)) for end in ends))
+    except UserError as error:
+        raise UserError(f"benchmark {benchmarks[0]}: {error}") from None
 
 
 def example_rows(
@@ -125,27 +149,44 @@ def example_rows(
     """The change of one problem's entropy, with an interval from resampling its samples: columns as of
     benchmark_means.contrasts, measure `example_entropy`.
 
-    One problem says nothing of others, so here the sample is the unit. entries: the samples of an entry's policies are
-    taken together.
+    One problem says nothing of others, so here the samples are resampled, and the training seeds where there are
+    several. entries: name to policies, one per training seed; of their entropies the mean is taken, never the entropy
+    of all samples together: seeds that each hold to a beginning of their own are no broad policy. A resample has fewer
+    different labels than its sample, so that its entropy is too low by about (labels − 1) / (2 samples); the resamples
+    are moved to have the estimate as their mean, without which the interval could leave it out.
     """
     rows = []
     for pair in pairs:
-        drawn, ends = [], []
-        for entry in pair:
-            chosen = scores[(scores["problem_id"] == problem_id) & scores["policy"].isin(entries[entry])]
-            counts = chosen["first_calculation"].value_counts().sort_index().to_numpy()
-            if not counts.sum():
-                raise UserError(f"{entry} has no calculation in its samples of {problem_id}; choose another example")
-            stream = seeds.generator("example", entry, problem_id, seed)
-            resampled = stream.multinomial(counts.sum(), counts / counts.sum(), size=draws)
-            drawn.append(_entropy(resampled))
-            ends.append(float(_entropy(counts[None])[0]))
-        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-        low, high = np.quantile(np.round(drawn[1] - drawn[0], 12), tails)
+        found = [
+            [_resampled(scores, policy, problem_id, seed=seed, draws=draws) for policy in entries[entry]]
+            for entry in pair
+        ]
+        several = max(map(len, found))
+        if any(len(part) not in (1, several) for part in found):
+            raise UserError(f"{pair[0]} and {pair[1]} need one policy each, or as many as the other")
+        (first, first_drawn), (last, last_drawn) = (map(np.array, zip(*part)) for part in found)
+        start, end = float(first.mean()), float(last.mean())
+        # Differences below rounding are none: a verdict must not hang on the last bit of an entropy.
+        estimate = round(end - start, 12)
+        moved = np.broadcast_to(last_drawn - first_drawn, (several, draws))
+        moved = moved - moved.mean(axis=1, keepdims=True) + np.broadcast_to(last - first, several)[:, None]
+        boot = Bootstrap.over(1, seed=seed, draws=draws, seeds_per_line=several, confidence=confidence)
+        low, high = boot.interval(np.round((boot.seed_weights.T * moved).mean(axis=0), 12)[:, None])
         row = {"before": pair[0], "after": pair[1], "benchmark": "mean", "measure": "example_entropy"}
-        row |= {"start": ends[0], "end": ends[1], "estimate": ends[1] - ends[0], "low": low, "high": high}
+        row |= {"start": start, "end": end, "estimate": estimate, "low": low[0], "high": high[0]}
         rows.append(row | {"problems": 1, "benchmarks": 1})
     return pd.DataFrame(rows)
+
+
+def _resampled(scores: pd.DataFrame, policy: str, problem_id: str, *, seed: int, draws: int) -> tuple[float, np.ndarray]:
+    """Plug-in entropy of a policy's first calculations on one problem, and those (draws,) of its samples resampled."""
+    chosen = scores[(scores["problem_id"] == problem_id) & (scores["policy"] == policy)]
+    counts = chosen["first_calculation"].value_counts().sort_index().to_numpy()
+    if not counts.sum():
+        raise UserError(f"{policy} has no calculation in its samples of {problem_id}; choose another maths.example")
+    stream = seeds.generator("example", policy, problem_id, seed)
+    drawn = stream.multinomial(counts.sum(), counts / counts.sum(), size=draws)
+    return float(_entropy(counts[None])[0]), _entropy(drawn)
 
 
 def _entropy(counts: np.ndarray) -> np.ndarray:

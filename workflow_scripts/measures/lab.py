@@ -26,6 +26,13 @@ MEASURES: Mapping[str, str] = {
 }
 """Measure and how it is computed; `pass@k`, `best@n` and `majority@n` carry their number."""
 
+ALIKE = (
+    "Word problems: the sets share no (numbers, answer), the numbers in any order; their texts are alike by design, since "
+    "the problems of one family share its wordings (the shifted ones have their own). An answer learnt by heart does not "
+    "help; a family learnt does."
+)
+"""What table and captions say of the same wordings in training and test."""
+
 _COLUMNS = ["policy", "benchmark", "problem_id", "measure", "value"]
 
 
@@ -95,29 +102,3 @@ def training_numbers(training: pd.DataFrame, *, samples: int, last: int = 25) ->
     numbers = {name: float(ends[name].mean()) for name in ("zero_variance", "reward", "kl", "token_entropy")}
     tokens = float(training["length"].sum()) * samples
     return numbers | {"tokens_a_second": tokens / float(training["seconds"].sum())}
-
-
-def lab_row(
-    scores: pd.DataFrame,
-    *,
-    pass_at: Sequence[int] = (1, 8, 64),
-    draws: Sequence[int] = (8,),
-    rewards: Mapping[str, float],
-    seed: int,
-    drift: pd.DataFrame | None = None,
-    training: pd.DataFrame | None = None,
-    samples: int = 0,
-) -> dict[str, float]:
-    """One row of the lab's table, without intervals: means over problems of one policy on one benchmark, and its run.
-
-    scores, drift: of that policy and benchmark. training, samples: see `training_numbers`; its numbers are named
-    `training_…`. Raises UserError where the scores hold several policies or benchmarks.
-    """
-    for column in ("policy", "benchmark"):
-        if scores[column].nunique() != 1:
-            raise UserError(f"a row of the table is of one {column}; these scores have {scores[column].nunique()}")
-    values = lab_values(scores, pass_at=pass_at, draws=draws, rewards=rewards, seed=seed, drift=drift)
-    row = values.groupby("measure", sort=True)["value"].mean().to_dict()
-    if training is not None:
-        row |= {f"training_{name}": value for name, value in training_numbers(training, samples=samples).items()}
-    return row

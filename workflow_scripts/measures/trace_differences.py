@@ -36,6 +36,7 @@ MEASURES: Mapping[str, str] = {
     "commitment": "before − after up to P1, nats a token",
     "execution": "before − after from P1 on, nats a token",
     "did_over_permuted": "did − did_permuted",
+    "placebos_same": "share of traces that did_sentence_end and did_second cut at one place, of those that have both",
 }
 
 EXCLUSIONS = ("traces", "used", "no_boundary", "no_execution", "split")
@@ -136,6 +137,9 @@ def trace_values(traces: pd.DataFrame, *, seed: int, permutations: int = 20) -> 
         values[name] = split
     values["did_permuted"] = _permuted(traces, cuts, used, seed, permutations)
     values["did_anywhere"] = [everywhere(gap).mean() if good else np.nan for gap, good in zip(traces["gap"], used)]
+    other, second = (_numbers(traces[_BOUNDARIES[name]]) for name in ("did_sentence_end", "did_second"))
+    both = values[["did", "did_sentence_end", "did_second"]].notna().all(axis=1)
+    values["placebos_same"] = np.where(both, other == second, np.nan)
     # Differences below rounding are none.
     values["did_over_permuted"] = (values["did"] - values["did_permuted"]).round(12)
     return values
@@ -162,20 +166,29 @@ def line_values(
 
     likelihoods: TRACE_LIKELIHOODS. pairs: (before, after) policies, one pair per training seed; traces of these two are
     used. problem values and entries are for benchmark_means.summary, with entries `before`, `after` (the origin of the
-    traces) and BOTH. Raises UserError as `paired`.
+    traces) and BOTH. A seed without a usable trace of an origin keeps its place there, without a value, so that seeds
+    stay paired; exclusions says so with its counts, 0 where it has no trace at all. An origin of which no seed has a
+    usable trace is no entry. Raises UserError as `paired`.
     """
     frames, counts, entries = [], [], {"before": [], "after": [], BOTH: []}
     for before, after in pairs:
-        traces = paired(likelihoods[likelihoods["origin"].isin([before, after])], before, after)
+        chosen = likelihoods[likelihoods["origin"].isin([before, after])]
+        traces = paired(chosen, before, after)
         names = {before: f"before {after}", after: f"after {after}", BOTH: f"{BOTH} {after}"}
         frame = problem_values(trace_values(traces, seed=seed))
         frames.append(frame.assign(policy=frame["policy"].map(names)))
-        counts.append(exclusions(traces).assign(before=before, after=after))
-        present = set(frames[-1]["policy"])
+        cells = pd.MultiIndex.from_product([[before, after], sorted(set(likelihoods["benchmark"]))])
+        cells.names = ["origin", "benchmark"]
+        found = exclusions(traces).set_index(cells.names).reindex(cells, fill_value=0)
+        counts.append(found.reset_index().assign(before=before, after=after))
         for entry, name in zip(entries, names.values()):
-            entries[entry] += [name] if name in present else []
-    found = {entry: policies for entry, policies in entries.items() if policies}
-    return pd.concat(frames, ignore_index=True), found, pd.concat(counts, ignore_index=True)
+            entries[entry].append(name)
+    frame = pd.concat(frames, ignore_index=True)
+    present = set(frame["policy"])
+    found = {entry: policies for entry, policies in entries.items() if present & set(policies)}
+    blank = [name for policies in found.values() for name in policies if name not in present]
+    rows = frame.iloc[[0] * len(blank)].assign(policy=blank, value=np.nan)
+    return pd.concat([frame, rows], ignore_index=True), found, pd.concat(counts, ignore_index=True)
 
 
 def claim_rows(

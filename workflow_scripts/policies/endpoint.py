@@ -11,11 +11,11 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.policies.endpoint_replies import Reply, Status, read_reply, usable
+from workflow_scripts.policies.endpoint_replies import Reply, Status, read_reply, usable, written_out
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.files import write_text
 
@@ -77,7 +77,9 @@ def request_key(endpoint: Endpoint, request: Request) -> str:
         "schema": request.schema,
         "copy": request.copy,
     }
-    return hashlib.sha256(json.dumps(decisive, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    # Half a surrogate pair, which a sampled text may hold, has no UTF-8.
+    told = json.dumps(decisive, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass")
+    return hashlib.sha256(told).hexdigest()
 
 
 class ChatClient:
@@ -174,7 +176,8 @@ class ChatClient:
         return reply
 
     def _body(self, request: Request) -> dict[str, Any]:
-        body = {"model": self.endpoint.model, "messages": [dict(m) for m in request.messages]}
+        messages = [{key: written_out(text) for key, text in message.items()} for message in request.messages]
+        body = {"model": self.endpoint.model, "messages": messages}
         if request.schema is not None and self.endpoint.structured:
             schema = {"name": "answer", "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -223,16 +226,12 @@ class ChatClient:
         kept = {"request": request._asdict() | {"messages": [dict(m) for m in request.messages]}}
         kept |= {"model": endpoint.model, "parameters": dict(endpoint.parameters)}
         kept |= {"answer": reply.text, "tokens": reply.tokens, "answered_by": reply.model}
-        write_text(self._path(key), json.dumps(kept, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+        told = json.dumps(kept, indent=1, sort_keys=True, ensure_ascii=False)
+        write_text(self._path(key), written_out(told) + "\n")  # \ud800 is an escape of JSON, too
 
 
 class _Stopped(UserError):
     """Of a request that was given up because another failed."""
-
-
-def usage_of(client: ChatClient) -> dict[str, int]:
-    """What a client has spent, for a log or a manifest."""
-    return asdict(client.usage)
 
 
 def _wait(backoff: float, attempt: int, key: str, failure: Exception | None) -> float:

@@ -73,7 +73,22 @@ class Settings(Section):
         self._arms_have_a_control()
         self._interventions_fit()
         self._fit_in_context()
+        self._engines_can()
         return self
+
+    def _engines_can(self) -> None:
+        """Refuses what no rule of the chosen engines can do, before anything is planned."""
+        odd = [name for name, road in self.roads.items() if isinstance(road, GrpoRoad) and road.engine != "built_in"]
+        if odd:
+            raise ValueError(f"roads.{odd[0]}.engine: roads are trained by the built_in engine")
+        for name, line in self.lines.items():
+            if line.engine == "verl" and line.countermeasures and not line.source:
+                raise ValueError(f"lines.{name}: verl knows no countermeasures; drop them or set engine: built_in")
+            if line.engine == "built_in" and not line.source and self.policy.wording != "laptop":
+                raise ValueError(
+                    f"lines.{name}: the built_in engine trains the small policy, which reads wording laptop; set engine: "
+                    "verl, or give `source` for a line of checkpoints that exist"
+                )
 
     def _roads_lead_back(self) -> None:
         for name, road in self.roads.items():

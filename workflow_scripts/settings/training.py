@@ -1,10 +1,10 @@
 """Sections of the config that train: lines, kept step by step, and roads, which are other ways to train."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from workflow_scripts.settings.kinds import Commit, Count, Name, Rate, Section, Share
+from workflow_scripts.settings.kinds import Commit, Count, Digest, Name, Rate, Section, Share
 
 Countermeasure = Literal["entrance_entropy", "spread_entropy", "low_access", "pass_at_k"]
 """Objectives of policies/objectives that a training may add."""
@@ -104,6 +104,8 @@ class Line(Training):
     """Commit of the hub ids; needed where source names some."""
     folder: str | None = None
     """Folder inside each source that holds the checkpoint, `{step}` being its step."""
+    sha256: dict[int, dict[str, Digest]] = {}
+    """Digests that the files of a checkpoint must have, by step and file name; of those left out none is asked."""
 
     steps: Count = 300
     """Last step."""
@@ -119,11 +121,12 @@ class Line(Training):
         """Steps that are kept, the last one included."""
         return sorted({*range(self.segment, self.steps + 1, self.segment), self.steps})
 
-    def given(self, step: int) -> dict[str, str | None]:
-        """Where the checkpoint of a kept step of a line with a source lies: source, revision, folder."""
+    def given(self, step: int) -> dict[str, Any]:
+        """Where the checkpoint of a kept step of a line with a source lies: source, revision, folder, sha256."""
         source = self.source if isinstance(self.source, str) else self.source[self.checkpoints.index(step)]
         filled = [text and text.replace("{step}", str(step)) for text in (source, self.folder)]
-        return {"source": filled[0], "revision": self.revision, "folder": filled[1]}
+        sha256 = self.sha256.get(step, {})
+        return {"source": filled[0], "revision": self.revision, "folder": filled[1], "sha256": sha256}
 
     @model_validator(mode="after")
     def _sources_fit(self) -> "Line":

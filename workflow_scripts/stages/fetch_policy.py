@@ -10,7 +10,6 @@ def main(input, output, params, wildcards):
         revision=params.revision,
         subfolder=params.get("folder"),
         sha256=params.get("sha256"),
-        offline=params.get("offline", False),
         target=output.policy,
     )
 

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from workflow_scripts.measures import benchmark_means, first_calculations, maths_claims, trace_diversity
-from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.maths_schemas import MATHS_SCORES
 from workflow_scripts.records.stage import run
@@ -11,21 +10,6 @@ from workflow_scripts.records.tables import csv_text, read_table
 
 PIPELINE = "pipeline"
 """Name of the pair whose change is set against the first pair's (claim C29)."""
-
-
-def example_of(scores, pairs, chosen, benchmark):
-    """The problem of the worked example: the one that is asked for, or the first one of the first benchmark to which
-    every policy of the first pair writes a calculation."""
-    if chosen is not None:
-        return chosen
-    rows = scores[scores["benchmark"] == benchmark]
-    shown = {policy for pair in pairs[:1] for ends in pair["policies"] for policy in ends} or set(rows["policy"])
-    rows = rows[rows["policy"].isin(shown) & rows["first_calculation"].notna()]
-    writers = rows.groupby("problem_id")["policy"].nunique()
-    writers = writers[writers == len(shown)]
-    if writers.empty:
-        raise UserError(f"no problem of {benchmark} gets a calculation from all of {', '.join(sorted(shown))}")
-    return min(writers.index)
 
 
 def claimed(values, contrasts, scores, entries, params, example):
@@ -70,7 +54,7 @@ def main(input, output, params, wildcards):
     ends = list(dict.fromkeys((pair["before"], pair["after"]) for pair in params.pairs))
     contrasts = benchmark_means.contrasts(values, entries, ends, **params.statistics) if ends else pd.DataFrame()
     write_text(output.contrasts, csv_text(contrasts))
-    example = example_of(scores, params.pairs, params.example, params.benchmarks[0])
+    example = first_calculations.chosen_example(values, params.pairs, params.example, params.benchmarks)
     write_text(output.example, csv_text(first_calculations.worked_example(scores, example)))
     write_text(output.claims, csv_text(claimed(values, contrasts, scores, entries, params, example)))
 

@@ -27,7 +27,6 @@ def main(input, output, params, wildcards):
                 revision=given["revision"],
                 sha256=given["sha256"],
                 target=Path(folder) / Path(given["file"]).name,
-                offline=params.offline,
             )
             problems = read_benchmark(given["format"], file, limit=given["problems"])
     # Two benchmarks of the config may have one format: their names tell them apart.

@@ -56,9 +56,8 @@ def _check_range(kept, source, largest):
 
 def main(input, output, params, wildcards):
     settings = params.settings
-    pinned = {"revision": settings["revision"], "offline": params.offline}
     given = {
-        key: settings[key] and problem_files.read_problems(settings[key], **pinned)
+        key: settings[key] and problem_files.read_problems(settings[key], revision=settings["revision"])
         for key in ("source", "training_source")
     }
     rows, excluded = [], set()

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ LIMIT = 500
 def _plain(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("is neither text nor a number")
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"is {value}, no number")
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
 
 
@@ -45,7 +48,7 @@ def _boxed(value: Any) -> str:
 def _listed(value: Any) -> str:
     if isinstance(value, str):
         return value.strip()
-    parts = [_plain(part) for part in value] if hasattr(value, "__iter__") else []
+    parts = [_plain(part) for part in value] if isinstance(value, list | tuple) else []
     if not parts or not all(parts):
         raise ValueError("is not a list of answers")
     return ", ".join(parts)
@@ -110,18 +113,14 @@ def read_benchmark(
     return frame.astype({"level": object})
 
 
-def summary(problems: pd.DataFrame, tokens: Callable[[str], int] | None = None) -> pd.DataFrame:
-    """One row per benchmark: benchmark, problems, words (mean of a question), and tokens (mean) where `tokens` counts
-    those of a text.
+def summary(problems: pd.DataFrame) -> pd.DataFrame:
+    """One row per benchmark: benchmark, problems, and words: mean number of words of a question (not of tokens, which
+    differ from policy to policy).
 
     problems: MATHS_PROBLEMS.
     """
     measured = problems.assign(words=problems["question"].map(lambda text: len(text.split())))
-    columns = ["words"]
-    if tokens is not None:
-        measured["tokens"], columns = problems["question"].map(tokens), ["words", "tokens"]
-    grouped = measured.groupby("benchmark")
-    return grouped.size().rename("problems").to_frame().join(grouped[columns].mean()).reset_index()
+    return measured.groupby("benchmark")["words"].agg(problems="size", words="mean").reset_index()
 
 
 def _rows(path: Path) -> Iterator[dict]:
@@ -131,7 +130,7 @@ def _rows(path: Path) -> Iterator[dict]:
 
             yield from pq.read_table(path).to_pylist()
             return
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # files saved on Windows begin with a byte-order mark
         if path.suffix == ".json":
             rows = json.loads(text)
             yield from rows if isinstance(rows, list) else [rows]
@@ -178,4 +177,10 @@ def _problem(name: str, path: Path, number: int, row: Any) -> tuple[int, dict[st
         f"{context.strip()}\n{question.strip()}" if isinstance(context, str) and context.strip() else question.strip()
     )
     row = {"benchmark": name, "problem_id": f"{name}-{index:04d}", "question": asked, "gold": answer}
-    return index, row | {"level": None if level is None else str(level)}
+    row |= {"level": None if level is None else str(level)}
+    for text in filter(None, row.values()):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise UserError(f"{where} holds half a character: {text[error.start]!r} without its other half") from error
+    return index, row

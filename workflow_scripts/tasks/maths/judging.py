@@ -6,6 +6,7 @@ Any text gets a verdict; nothing here raises on what a model wrote.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from math import isfinite
 from numbers import Integral, Real
 
 from workflow_scripts.records.errors import UserError
@@ -16,11 +17,21 @@ from workflow_scripts.tasks.maths.verdicts import Status, Verdict
 
 __all__ = ["Status", "Verdict", "asks_percentage", "gold_text", "judge_answer", "judge_completion", "judge_rows"]
 
+_SIGN = r"(?:per ?cent(?:age|ages|s)?(?![\w-])|\\?%)"
+_BETWEEN = (
+    r"(?:(?:is|was|are|were|be|will|would|should|the|a|an|of|her|his|their|its|integer|whole|total|average|approximate|"
+    r"overall|final|combined|exact|net|annual|corresponding|minimum|maximum|smallest|largest)\s+){0,5}"
+)
+_TELL = r"find|determine|compute|calculate|give|state|estimate|report"
 _PERCENTAGE = re.compile(
-    r"what percent|which percent|percent(?:age)? (?:of|is|does|did|do|are|was|were|increase|decrease)|how many percent"
-    r"|as a percent|in percent|percentage",
+    rf"\b(?:what(?:['’]s)?|which|how (?:many|much)|{_TELL})\s+\$?{_BETWEEN}{_SIGN}"
+    rf"|\b(?:what|how|express\w*|answer|write|{_TELL})\b[^.?!]{{0,200}}\b(?:as|in) (?:an? )?{_SIGN}"
+    rf"|\bnearest (?:\w+ ){{0,3}}?{_SIGN}",
     re.IGNORECASE,
 )
+"""A question for a percentage: the word that asks and the sign or word, or the form that an answer is to have."""
+_UNKNOWN = re.compile(r"\$\s*(?P<name>[A-Za-z])\s*(?:\\?%|\$\s?(?:\\?%|per ?cent))|(?<![\w\\$])(?P<bare>[b-z])\s?\\?%")
+"""A letter with a percent sign: a question for that letter's value asks for a percentage."""
 
 
 def judge_answer(answer: str, gold: str, oracle: Oracle = undecided, **rules: bool | float) -> Verdict:
@@ -49,7 +60,7 @@ def _judged(found: Extraction, gold: str, compared: Callable[[str, str], tuple[S
 def judge_rows(rows: Iterable[Mapping], *, symbolic: bool = True) -> Iterator[dict]:
     """One verdict a row, in order, made as it is asked for; equal answers to equal gold are judged once.
 
-    rows: mappings with `gold` (a text or number) and either `answer` (bare) or `completion`; `question`, where given,
+    rows: mappings with `gold` and `answer` (bare; texts or numbers), or `completion`; `question`, where given,
     says whether a percentage is asked for, `tolerance` (relative, default 0) how near a number must come; null counts
     as absent, other keys are ignored.  symbolic: ask the worker about what is not decided exactly.
     Gives dicts that JSON can hold: accept, status, extracted, source, format_ok, method, detail.
@@ -77,6 +88,8 @@ def _judge_row(row: Mapping, number: int, oracle: Oracle, known: dict) -> dict:
             " a row has one of them"
         )
     text = row[texts[0]]
+    if texts[0] == "answer" and isinstance(text, Real) and not isinstance(text, bool) and isfinite(text):
+        text = gold_text(text)
     if not isinstance(text, str):
         raise UserError(f"row {number}: {texts[0]} must be a text, not {text!r:.60}")
     question, tolerance = row.get("question") or "", row.get("tolerance") or 0.0
@@ -118,8 +131,16 @@ def gold_text(gold: object) -> str:
 
 
 def asks_percentage(question: str) -> bool:
-    """Whether a question asks for a percentage, so that the sign in an answer is a unit and 25 = 25 %."""
-    return _PERCENTAGE.search(question) is not None
+    """Whether a question asks for a percentage, so that the sign in an answer is a unit and 25 = 25 %.
+
+    It does where it asks "what percent", "by what %", "find the percentage", where it wants the answer "as a percent" or
+    "to the nearest percent", and where it asks for n and says ``n \\%``. A percentage that is only mentioned counts not.
+    """
+    if _PERCENTAGE.search(question):
+        return True
+    names = {found["name"] or found["bare"] for found in _UNKNOWN.finditer(question)}
+    asked = rf"\b(?:value of|solve for|what is|what must|{_TELL})\s+\$?\s*({'|'.join(sorted(names))})\s*\$?(?![\w^_(=+*/])"
+    return bool(names) and re.search(asked, question, re.IGNORECASE) is not None
 
 
 def _as_dict(verdict: Verdict) -> dict:

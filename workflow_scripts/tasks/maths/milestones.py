@@ -112,11 +112,6 @@ def tokens_before(offsets: Sequence[tuple[int, int]], boundary: int) -> tuple[in
     return count, bool(count) and offsets[count - 1][1] > boundary
 
 
-def word_offsets(text: str) -> list[tuple[int, int]]:
-    """Offsets of words parted by white space: the tokens of the small policies."""
-    return [word.span() for word in re.finditer(r"\S+", text)]
-
-
 def _unit_end(ends: Sequence[int], place: int) -> int:
     """The first unit end at or after a place; the last one where a tag cut the place off."""
     return ends[min(bisect_right(ends, place - 1), len(ends) - 1)]
