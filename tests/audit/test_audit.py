@@ -6,6 +6,7 @@ import shutil
 import pytest
 import yaml
 
+from workflow_scripts import audit
 from workflow_scripts.audit import checks, prepared, targets
 from workflow_scripts.audit.config import Sizes
 from workflow_scripts.policies.architecture import Architecture
@@ -85,7 +86,9 @@ def test_small_policies_are_known_by_their_words(place, policies):
     assert settings.policy.source == line.source[0]
     assert settings.sampling.samples == 16 and settings.problems.evaluation == 20
     assert found.found[0]["longest_prompt"] == 7 and found.found[0]["model_type"] == "llama"
-    assert found.call[1:4] == ["-m", "snakemake", "all"] and found.call[-2:] == ["--cores", "3"]
+    assert not settings.maths.names and not settings.maths.pairs
+    assert "results/mine/report.html" in found.config.read_text()
+    assert found.call[1:4] == ["-m", "snakemake", "report"] and found.call[-2:] == ["--cores", "3"]
     assert found.call[found.call.index("--configfile") + 1] == "results/mine/audit.yaml"
 
 
@@ -107,7 +110,8 @@ def test_the_papers_sizes(place, policies):
     assert settings.measures.pass_at == [1, 4, 16, 64, 256, 320] and settings.interventions.samples == 64
 
 
-def test_options_go_into_the_config(place, policies):
+def test_options_go_into_the_config(place, policies, monkeypatch):
+    monkeypatch.setattr(audit, "find_spec", lambda name: name)  # as if vLLM were installed
     settings = load(
         run_of(
             policies["gpt2"], policies["gpt2"].parent / "gpt2" / ".." / "llama", template="feasible",
@@ -145,7 +149,7 @@ def test_problems_of_a_file_are_dealt_out(place, policies):
 
 
 def test_what_is_asked_of_snakemake():
-    assert targets("x", 2) == ["all"]
+    assert targets("x", 2) == ["report"]
     assert all(target.startswith("results/x/") and "base" in target for target in targets("x", 1))
 
 
@@ -158,6 +162,22 @@ def spoilt(policies, tmp_path, change):
 
 def pickled(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def cut_short(folder):
+    data = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(data[:-100])
+
+
+def without_header(folder):
+    (folder / "model.safetensors").write_bytes(b"\xff" * 20)
+
+
+def adapter(folder):
+    """An adapter's folder, without tokenizer."""
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    (folder / "adapter_config.json").write_text("{}")
 
 
 def without_sizes(folder):
@@ -174,12 +194,43 @@ def without_sizes(folder):
         (without_sizes, "states no model_type, number of layers or longest"),
         (lambda folder: tokenizer(special=["</think>"]).save_pretrained(folder), "has </think> as a special token"),
         (lambda folder: [path.unlink() for path in folder.glob("tokenizer*")], "tokenizer"),
+        (lambda folder: [path.unlink() for path in folder.iterdir()], "spoilt is empty; a policy folder holds"),
+        (cut_short, r"model\.safetensors holds \d+ bytes, its header says \d+"),
+        (without_header, r"model\.safetensors cannot be read"),
+        (adapter, "it is an adapter; merge it into its base first"),
+        (lambda folder: (adapter(folder), (folder / "config.json").write_text("{}")), "holds an adapter beside the w"),
+        (lambda folder: (pickled(folder), [p.unlink() for p in folder.glob("tok*")]), r"pytorch_model\.bin, a pickle"),
     ],
 )
 def test_folders_that_are_refused(place, policies, change, message):
     with pytest.raises(UserError, match=message):
         run_of(spoilt(policies, place, change))
     assert not (place / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sizes": Sizes(max_new_tokens=0)}, "--max-new-tokens must be at least 1, not 0"),
+        ({"sizes": Sizes(samples=0)}, "--samples must be at least 1, not 0"),
+        ({"sizes": Sizes(samples=-4)}, "--samples must be at least 1, not -4"),
+        ({"sizes": Sizes(evaluation=0)}, "at least 2 evaluation problems"),
+        ({"cores": 0}, "--cores must be at least 1, not 0"),
+        ({"engine": "vllm"}, "--engine vllm: vLLM is not installed here; make env-engines"),
+    ],
+)
+def test_arguments_that_are_refused(place, policies, monkeypatch, options, message):
+    monkeypatch.setattr(audit, "find_spec", lambda name: None)
+    with pytest.raises(UserError, match=message):
+        run_of(policies["gpt2"], **options)
+    assert not (place / "results").exists()
+
+
+def test_a_template_with_an_answer_of_its_own_is_refused(place, policies):
+    template = {"user": "{numbers} {target}", "before_answer": "\n<answer> "}
+    (place / "mine.yaml").write_text(yaml.safe_dump(template))
+    with pytest.raises(UserError, match=r"mine\.yaml: before_answer must not hold <answer> tags"):
+        run_of(policies["gpt2"], template="mine.yaml")
 
 
 def test_folders_that_cannot_be_one_line(place, policies):
@@ -226,4 +277,11 @@ def test_a_hub_id_is_fetched_once(place, policies, monkeypatch):
     source = f"owner/name@{'a' * 40}/checkpoint-25"
     first, second = run_of(source), run_of(source)
     assert asked == [("owner/name", "a" * 40, "checkpoint-25")] and first.config == second.config
-    assert load(first.config).policy.source == str(place / "results/audit/fetched/1")
+    folder = load(first.config).policy.source
+    assert folder.startswith(f"{place}/results/audit/fetched/owner--name-")
+    # Another commit, folder or id in the same place of the same study is not given those files.
+    others = [f"owner/name@{'b' * 40}/checkpoint-25", f"owner/name@{'a' * 40}", f"owner/other@{'a' * 40}/checkpoint-25"]
+    found = {load(run_of(other).config).policy.source for other in others}
+    assert len(found | {folder}) == 4 and len(asked) == 4
+    with pytest.raises(UserError, match="is given twice"):
+        run_of(source, source)

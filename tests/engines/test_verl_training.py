@@ -58,14 +58,17 @@ def asked(state, step):
     return {sample["input"] for sample in read_rollouts(state / "rollouts" / f"{step}.jsonl")}
 
 
-def check_rows(rows, steps):
+def check_rows(rows, steps, *, one_sample=False):
     assert [row["step"] for row in rows] == steps
     for row in rows:
         assert set(row) == set(TRAINING.names)
         unknown = {"kl"} if math.isnan(row["kl"]) else set()
+        if one_sample:
+            unknown |= {"distinct", "zero_variance", "entrance_entropy"}
+            assert math.isnan(row["distinct"])
         assert all(math.isfinite(row[name]) for name in row.keys() - unknown), row
         assert 0 < row["length"] <= SIZES["max_new_tokens"] and 0 <= row["truncated"] <= 1
-        assert 0 < row["distinct"] <= 1 and row["grad_norm"] >= 0 and row["token_entropy"] > 0
+        assert (one_sample or 0 < row["distinct"] <= 1) and row["grad_norm"] >= 0 and row["token_entropy"] > 0
 
 
 def test_grpo_segments_continue_step_data_and_optimiser(ground):
@@ -97,7 +100,7 @@ def test_ppo_with_critic_goes_on_where_an_epoch_ends(ground):
     first, second = (segment(ground, "ppo", *steps, **line) for steps in ((0, 1), (1, 2)))
     for made, step in ((first, 1), (second, 2)):
         (row,) = run(made, CPU)
-        check_rows([row], [step])
+        check_rows([row], [step], one_sample=True)
         assert row["value_loss"] > 0
         assert updates_made(made.state, "actor") == updates_made(made.state, "critic") == step
     assert asked(first.state, 1) == asked(second.state, 2)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from workflow_scripts.figures.figure3 import PLACEBOS, data, draw, figure
+from workflow_scripts.figures.figure3 import PLACEBOS, data, draw, figure, shown_placebos
 from workflow_scripts.measures.trace_differences import PLACEMENTS
 from workflow_scripts.records.errors import UserError
 
@@ -72,6 +72,20 @@ def test_a_placebo_that_no_trace_has_and_a_benchmark_without_traces_are_left_out
     cuts = frame[frame["panel"] == "differences"]
     assert set(cuts["benchmark"]) == {"words", "mean"} and "did_second" not in set(cuts["measure"])
     assert len(frame[frame["panel"] == "plane"]) == 2 * 3 * 2 * 2
+
+
+def test_placebos_that_are_equal_everywhere_are_drawn_once(summary, differences):
+    assert shown_placebos(data(summary, differences, PAIRS, BENCHMARKS)) == PLACEBOS
+    second = differences["measure"] == "did_second"
+    values = ["estimate", "low", "high"]
+    alike = differences.copy()
+    alike.loc[second, values] = differences.loc[differences["measure"] == "did_sentence_end", values].to_numpy()
+    shown = shown_placebos(data(summary, alike, PAIRS, BENCHMARKS))
+    assert "did_second" not in shown and shown["did_sentence_end"][0] == "nearest other unit end = second calculation"
+    legend = [text.get_text() for text in draw(data(summary, alike, PAIRS, BENCHMARKS)).legends[-1].get_texts()]
+    assert sum("second calculation" in text for text in legend) == 1
+    alike.loc[alike[second].index[0], "low"] -= 1  # one row differs
+    assert shown_placebos(data(summary, alike, PAIRS, BENCHMARKS)) == PLACEBOS
 
 
 def test_a_missing_end_is_named(summary, differences):

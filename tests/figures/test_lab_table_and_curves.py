@@ -62,6 +62,10 @@ def test_every_column_is_explained_below(reinforced):
     assert all(any(note.startswith(f"{heading}: ") for note in made.notes) for heading in plain)
 
 
+def test_it_says_that_wordings_are_shared_by_design(reinforced):
+    assert any("alike by design" in note for note in table(summary(), reinforced).notes)
+
+
 def test_a_missing_measure_is_named(reinforced):
     cells = summary()
     with pytest.raises(UserError, match="token_entropy for shifted sft"):

@@ -70,6 +70,14 @@ def test_table2(positions, estimands):
     assert r"\begin{tabular}{lcccccc}" in tables.latex(table)
 
 
+@pytest.mark.parametrize(
+    ("solution_set", "said"),
+    [("expressible", "problem's expressible menu,"), ("full", "problem's menu,"), (None, "problem's menu,")],
+)
+def test_table2_says_which_menu(positions, estimands, solution_set, said):
+    assert said in " ".join(likelihood.table2(estimands, positions, ["ppo"], solution_set=solution_set).notes)
+
+
 def test_table2_names_what_is_missing(positions, estimands):
     with pytest.raises(UserError, match="nll_ratio_bare of line ppo"):
         likelihood.table2(estimands[estimands["measure"] != "nll_ratio_bare"], positions, ["ppo"])

@@ -30,6 +30,28 @@ def test_every_fact_is_text():
     assert {key: row[key] for key in wanted} == wanted
 
 
+@pytest.mark.parametrize(
+    ("asked_by", "template", "said"),
+    [
+        ("plain text", "0123456789ab", "not used (0123456789ab)"),
+        ("chat template", "0123456789ab", "0123456789ab"),
+        ("plain text", "", "none"),
+    ],
+)
+def test_a_template_that_is_not_used_is_told_with_its_digest(asked_by, template, said):
+    row = card({"base": FACTS | {"asked_by": asked_by, "chat_template": template}}).iloc[0]
+    assert row["chat_template"] == said
+
+
+def test_it_is_told_what_reads_and_what_samples():
+    facts = {"base": FACTS | {"engine": "transformers", "sampled_by": "vllm"}}
+    text = markdown(card(facts), prompt="p", completion="c", sampling={"engine": "vllm", "temperature": 0.7})
+    assert "| read by | transformers |\n| sampled by | vllm |" in text
+    assert "* Sampled with temperature 0.7;" in text and "engine" not in text
+    assert "* vllm draws the samples of the study and scores its continuations; masses" in text
+    assert "vllm" not in shown({"base": FACTS})
+
+
 def test_a_fact_that_is_missing_is_named():
     with pytest.raises(UserError, match=r"tokenizer \(tokenizer_class\) of late"):
         card({"late": {key: value for key, value in FACTS.items() if key != "tokenizer_class"}})

@@ -105,7 +105,7 @@ def test_continuation_smooths_each_seed_and_takes_their_mean(metrics):
     assert rows.iloc[0][["estimate", "low", "high", "seeds"]].tolist() == [2.5, 2, 3, 2]
     assert rows.iloc[2][["estimate", "low", "high"]].tolist() == [4, 3.5, 4.5]
     assert frame["road"].iloc[0] == "base"
-    with pytest.raises(UserError, match="no training metrics of line dpo"):
+    with pytest.raises(UserError, match="no training metrics of dpo"):
         continuation.data(metrics, {"dpo": "DPO"})
 
 

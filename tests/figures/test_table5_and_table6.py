@@ -30,7 +30,7 @@ def made(frame, **more):
     return table6(frame, COLUMNS, ENTRIES, question="how many ?", gold="7", **more)
 
 
-def test_shares_of_every_policy_with_the_samples_of_its_seeds_together():
+def test_shares_of_every_policy_are_means_over_its_seeds():
     table = made(example(base="AAbc", rlvr_s1="AAAA", rlvr_s2="AAA-"))
     frame = tables.frame_of(table).set_index("first calculation")
     assert frame.loc["a + 1", ["base", "rlvr"]].tolist() == [0.5, 0.875]
@@ -55,9 +55,21 @@ def test_a_policy_without_calculations_has_no_entropy():
 
 def test_problem_and_kinds_are_told():
     notes = " ".join(made(example(base="AAbc", rlvr_s1="AAAA", rlvr_s2="AAA-")).notes)
-    assert (
-        "words-07: how many ? (answer: 7)" in notes and "base 3, base → GRPO 1" in notes and "4 or 8 samples" in notes
-    )
+    assert "words-07: how many ? (answer: 7)" in notes and "base 3, base → GRPO 1" in notes
+    assert "Shares of a policy's 4 samples" in notes
+    assert "up to 2 seeds: the mean of the seeds' shares, and of their entropies" in notes
+
+
+def test_seeds_that_hold_to_one_calculation_each_have_no_entropy():
+    frame = tables.frame_of(made(example(base="ab", rlvr_s1="aaaa", rlvr_s2="BBBBBBBB"))).set_index("first calculation")
+    assert frame.loc[ENTROPY, ["base", "rlvr"]].tolist() == [pytest.approx(math.log(2)), 0]
+    # Means over seeds, however many samples each has.
+    assert frame.loc["a + 1", "rlvr"] == frame.loc["b + 1", "rlvr"] == frame.loc[CORRECT, "rlvr"] == 0.5
+
+
+def test_seeds_without_a_calculation_are_in_the_shares_and_not_in_the_entropy():
+    frame = tables.frame_of(made(example(base="ab", rlvr_s1="abab", rlvr_s2="----"))).set_index("first calculation")
+    assert frame.loc[ENTROPY, "rlvr"] == pytest.approx(math.log(2)) and frame.loc[NONE, "rlvr"] == 0.5
 
 
 def test_a_policy_that_the_example_lacks_is_named():

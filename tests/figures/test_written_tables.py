@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import runpy
 
 import pandas as pd
 import pytest
@@ -10,6 +11,13 @@ import pytest
 from workflow_scripts.figures import tables
 from workflow_scripts.measures.comparison import measures
 from workflow_scripts.records.errors import UserError
+
+
+def stage_of(name, monkeypatch, project):
+    """Functions of a stage's file, which is not run."""
+    monkeypatch.setattr("workflow_scripts.records.stage.run", lambda main, snakemake: None)
+    return runpy.run_path(str(project / f"workflow_scripts/stages/{name}.py"), init_globals={"snakemake": None})
+
 
 ROWS = [("base", "base"), ("step 25", "g25"), ("step 300", "g300")]
 
@@ -80,12 +88,53 @@ def test_latex_is_escaped(table):
     [
         ((0.5, 0.4, 0.3), "at base under the paper equivalence (0.500), among trained policies at step 25 (0.400)"),
         ((0.2, 0.4, 0.3), "at step 25 under the paper equivalence (0.400);"),
+        ((0.2, 0.0, 0.0), "at base under the paper equivalence (0.200), 0 for all trained policies;"),
+        ((0.0, 0.0, 0.0), "Cov@320 is 0 in every row under the paper and the formula equivalence."),
     ],
 )
 def test_peak_is_stated(summary, levels, expected):
     for (_, entry), level in zip(ROWS, levels, strict=True):
         summary.loc[(summary["entry"] == entry) & summary["measure"].str.startswith("coverage"), "estimate"] = level
     assert expected in tables.peak_sentence(summary, ROWS, "Cov@320")
+
+
+def test_a_coverage_of_0_is_no_peak(summary):
+    summary.loc[summary["measure"] == "coverage_paper", "estimate"] = 0.0
+    assert tables.peak_sentence(summary, ROWS, "Cov@320") == (
+        "Cov@320 is highest at base under the formula equivalence (0.500), among trained policies at step 25 (0.400). "
+        "Cov@320 is 0 in every row under the paper equivalence."
+    )
+
+
+def test_steps_left_out_of_print_are_told(monkeypatch, project):
+    stage = stage_of("table1", monkeypatch, project)
+    assert stage["printed_notes"](["a"], ROWS, ROWS) == ("a",)
+    assert stage["printed_notes"](["a"], ROWS, ROWS[::2]) == ("a", "Some of the kept steps; all are in table1.csv.")
+
+
+def proposed(gain, low, kept):
+    rows = [("spread", gain, low), ("early samples", kept, kept - 1)]
+    return pd.DataFrame(
+        [{"measure": "coverage_paper", "after": name, "estimate": of, "low": at} for name, of, at in rows]
+    )
+
+
+@pytest.mark.parametrize(
+    ("gain", "low", "kept", "told"),
+    [
+        (0.2, 0.1, 0.05, ") keeps 25% of the coverage that the solver's menu gains."),
+        (0.2, 0.1, -0.3, ") keeps nothing of the coverage that the solver's menu gains."),
+        (0.2, 0.0, 0.05, ") has no gain to keep a share of: the interval of the solver's menu reaches 0."),
+        (0.2, -0.1, 0.05, ") has no gain to keep a share of: the interval of the solver's menu reaches 0."),
+        (-0.2, -0.3, -0.4, ") has no gain to keep a share of: the interval of the solver's menu reaches 0."),
+        (0.2, math.nan, 0.1, ") has no gain to keep a share of: the interval of the solver's menu reaches 0."),
+    ],
+)
+def test_what_a_proposer_keeps_is_told_of_a_gain_alone(monkeypatch, project, gain, low, kept, told):
+    stage = stage_of("table4", monkeypatch, project)
+    said = stage["told_of"]("ppo", proposed(gain, low, kept), "early samples", "spread", {"early samples": "own"})
+    assert said.startswith("Line ppo: the solver-free proposer (own, whose") and said.endswith(told)
+    assert ("%" in said) == ("25%" in told) and " with with " not in said
 
 
 def test_problems_left_out_are_stated(summary):

@@ -9,6 +9,7 @@ from maths_rows import samples, scores
 
 from workflow_scripts.measures.first_calculations import (
     MEASURES,
+    chosen_example,
     example_rows,
     problem_values,
     typical_problem,
@@ -97,6 +98,22 @@ def test_typical_problem_has_the_median_change():
         typical_problem(values[values["policy"] == "base"], ["base"], ["late"])
 
 
+def test_the_example_is_the_one_asked_for_or_a_typical_one():
+    rows = [row for i, letters in enumerate(["abcd", "aabb", "aaaa", "----"])
+            for policy, text in (("base", "abcd"), ("late", letters))
+            for row in samples(text, problem_id=f"words-{i}", policy=policy)]  # fmt: skip
+    values, pairs = problem_values(scores(*rows), [1]), [{"policies": [["base", "late"]]}]
+    assert chosen_example(values, pairs, "words-2", ["words"]) == "words-2"
+    assert chosen_example(values, pairs, None, ["words"]) == "words-1"
+    assert chosen_example(values, [], None, ["words"]) == "words-0"  # the first one without pairs
+    with pytest.raises(UserError, match="words-9 is no problem of benchmark words; its problems are words-0 … words-3"):
+        chosen_example(values, pairs, "words-9", ["words", "shifted"])
+    with pytest.raises(UserError, match="gsm8k-0108 is no problem of the benchmarks words, shifted"):
+        chosen_example(values, pairs, "gsm8k-0108", ["words", "shifted"])
+    with pytest.raises(UserError, match="benchmark words: no problem has entropy"):
+        chosen_example(values[values["problem_id"] == "words-3"], pairs, None, ["words"])
+
+
 def test_example_rows():
     frame = scores(*samples("abcd" * 16), *samples("a" * 60 + "bcd-", policy="late"))
     entries, pairs = {"base": ["base"], "late": ["late"]}, [("base", "late")]
@@ -106,3 +123,39 @@ def test_example_rows():
     assert row["low"] < row["estimate"] < row["high"] < 0
     with pytest.raises(UserError, match="late has no calculation"):
         example_rows(scores(*samples("a"), *samples("-", policy="late")), "words-0000", entries, pairs, **STATISTICS)
+
+
+def labelled(policy, labels):
+    return [{"policy": policy, "first_calculation": label} for label in labels]
+
+
+@pytest.mark.parametrize(("many", "few"), [(64, 1), (40, 3), (1, 64), (3, 40)])
+def test_an_examples_interval_holds_its_estimate(many, few):
+    rows = [
+        *labelled("base", [f"{i % many} + 1" for i in range(64)]),
+        *labelled("late", [f"{i % few} + 1" for i in range(64)]),
+    ]
+    row = example_rows(scores(*rows), "words-0000", {"b": ["base"], "l": ["late"]}, [("b", "l")], **STATISTICS).iloc[0]
+    assert row["low"] < row["estimate"] < row["high"]
+    assert (row["estimate"] < 0) == (row["high"] < 0) == (many > few)
+
+
+def test_seeds_that_hold_to_one_beginning_each_have_no_entropy():
+    rows = [
+        *samples("abcd" * 4),
+        *(row for i, letter in enumerate("abc") for row in samples(letter * 16, policy=f"l{i}")),
+    ]
+    entries = {"base": ["base"], "late": ["l0", "l1", "l2"]}
+    row = example_rows(scores(*rows), "words-0000", entries, [("base", "late")], **STATISTICS).iloc[0]
+    assert (row["start"], row["end"]) == (pytest.approx(log(4)), 0.0)
+    assert row["low"] < row["estimate"] < row["high"] < 0
+
+
+def test_seeds_are_averaged_and_resampled():
+    rows = [*samples("aaaa"), *samples("aabb", policy="l0"), *samples("cccc", policy="l1")]
+    entries = {"base": ["base"], "late": ["l0", "l1"], "three": ["l0", "l1", "base"]}
+    row = example_rows(scores(*rows), "words-0000", entries, [("base", "late")], **STATISTICS).iloc[0]
+    assert row["estimate"] == pytest.approx(log(2) / 2)
+    assert row["low"] == 0 and row["high"] >= log(2)  # twice the seed that holds to one, twice the other
+    with pytest.raises(UserError, match="as many as the other"):
+        example_rows(scores(*rows), "words-0000", entries, [("late", "three")], **STATISTICS)

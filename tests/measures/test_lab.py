@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workflow_scripts.measures.lab import MEASURES, lab_row, lab_values, training_numbers, vote_values
+from workflow_scripts.measures.lab import MEASURES, lab_values, training_numbers, vote_values
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.maths_schemas import MATHS_SCORES
 
@@ -102,16 +102,14 @@ def test_votes_do_not_depend_on_other_benchmarks(scores):
     )
 
 
-def test_a_row_is_the_mean_over_problems(scores):
+def test_a_training_runs_numbers_are_those_of_its_last_steps():
     training = pd.DataFrame(
         {"step": range(1, 51), "zero_variance": [1.0] * 25 + [0.5] * 25, "reward": 0.4, "kl": 0.1}
         | {"token_entropy": 0.3, "length": 20.0, "seconds": 2.0}
     )
-    row = lab_row(scores, pass_at=[1], draws=[4], rewards=REWARDS, seed=1, training=training, samples=100)
-    assert row["pass@1"] == pytest.approx((2 / 4 + 1 / 4) / 2)
-    assert row["majority@4"] == pytest.approx(0.5)
-    assert row["training_zero_variance"] == 0.5
-    assert row["training_tokens_a_second"] == pytest.approx(20 * 100 / 2)
+    found = training_numbers(training, samples=100)
+    assert found["zero_variance"] == 0.5
+    assert found["tokens_a_second"] == pytest.approx(20 * 100 / 2)
 
 
 def test_refusals(scores):
@@ -119,8 +117,5 @@ def test_refusals(scores):
         lab_values(scores, pass_at=[1], draws=[1], rewards=REWARDS | {"formatbonus": 1}, seed=1)
     with pytest.raises(UserError, match="pass@8"):
         lab_values(scores, pass_at=[8], draws=[1], rewards=REWARDS, seed=1)
-    with pytest.raises(UserError, match="of one policy; these scores have 2"):
-        both = pd.concat([scores, scores.assign(policy="sft")])
-        lab_row(both, pass_at=[1], draws=[1], rewards=REWARDS, seed=1)
     with pytest.raises(UserError, match="no training steps"):
         training_numbers(pd.DataFrame({"step": []}), samples=1)

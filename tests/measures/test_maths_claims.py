@@ -95,6 +95,17 @@ def test_pipelines_by_hand():
     assert found.loc["pass@1_gap", "problems"] == 2
 
 
+def test_a_change_that_is_equal_everywhere_is_no_gap():
+    # Straight 0.3 → 0.1, pipeline 0.9 → 0.7: in floating point the changes differ in the last bit.
+    table = values(base=[0.3] * 5, rl=[0.1] * 5, sft=[0.9] * 5, end=[0.7] * 5)
+    found = pipeline_rows(
+        table, straight=(["base"], ["rl"]), pipeline=(["sft"], ["end"]), line="maths", statistics=STATISTICS
+    )
+    gap = found.set_index("measure").loc["entropy_change_gap", ["estimate", "low", "high"]]
+    assert (0.7 - 0.1) - (0.9 - 0.3) != 0 and gap.tolist() == [0, 0, 0]
+    assert evaluate(found, claims=claims(SETS)).set_index("id")["verdict"]["C29"] == "inconclusive"
+
+
 def test_pipelines_with_seeds():
     table = values(base=[2, 2], r1=[1, 1], r2=[0, 0], sft=[2, 2], e1=[2, 2], e2=[2, 2])
     found = pipeline_rows(

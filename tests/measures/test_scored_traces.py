@@ -1,13 +1,18 @@
 """Which traces are scored, and where they are cut in tokens."""
 
+import re
+
 import pytest
 from maths_rows import samples, scores
 
 from workflow_scripts.measures.scored_traces import chosen_traces, cuts, drawn
 from workflow_scripts.records.errors import UserError
-from workflow_scripts.tasks.maths.milestones import word_offsets
 
 TEXT = "4 * 3 = 12 , 12 + 5 = 17 </think> the answer is 17"
+
+
+def word_offsets(text):
+    return [word.span() for word in re.finditer(r"\S+", text)]
 
 
 @pytest.fixture

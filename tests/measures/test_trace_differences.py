@@ -160,3 +160,34 @@ def test_several_seeds():
     rows = summary(frame, entries, seed=1, draws=200)
     row = rows[(rows["entry"] == BOTH) & (rows["benchmark"] == MEAN) & (rows["measure"] == "did")].iloc[0]
     assert (row["estimate"], row["low"], row["high"]) == (2.75, 2.5, 3.0)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_seed_without_usable_traces_of_an_origin_is_blank_there(size):
+    late = [f"late{seed}" for seed in range(size)]
+    parts = []
+    for place, name in enumerate(late):
+        own = trace(SUPPRESSED["base"], SUPPRESSED["late"], None if place == 1 else 2, origin=name, sample=place + 1)
+        made = likelihoods(SUPPRESSED | {"sample": 0}, own).replace({"policy": {"late": name}})
+        parts.append(made if not place else made[(made["policy"] == name) | (made["origin"] == name)])
+    table = pd.concat(parts)
+    frame, entries, counts = line_values(table, [("base", name) for name in late], seed=1)
+    assert entries["after"] == [f"after {name}" for name in late]
+    assert frame.loc[frame["policy"] == "after late1", "value"].isna().all()
+    rows = summary(frame, entries, seed=1, draws=50).set_index(["entry", "benchmark", "measure"])
+    assert rows.loc[("after", MEAN, "did"), "estimate"] == 2.5
+    gone = counts[(counts["origin"] == "late1")].iloc[0]
+    assert gone[list(EXCLUSIONS)].tolist() == [1, 0, 1, 0, 0]
+    without = table[table["origin"] != "late1"]
+    frame, entries, counts = line_values(without, [("base", name) for name in late], seed=1)
+    assert len(entries["after"]) == size
+    assert counts.loc[counts["origin"] == "late1", "traces"].tolist() == [0]
+    summary(frame, entries, seed=1, draws=50)
+
+
+def test_how_often_two_placebos_are_one():
+    same = SUPPRESSED | {"boundary_sentence": 3, "boundary_second": 3}
+    other = SUPPRESSED | {"boundary_sentence": 1, "boundary_second": 3}
+    neither = SUPPRESSED | {"boundary_sentence": 3}
+    values = trace_values(paired(likelihoods(same, other, neither), "base", "late"), seed=1)
+    assert values["placebos_same"].tolist() == pytest.approx([1.0, 0.0, np.nan], nan_ok=True)

@@ -247,6 +247,10 @@ def test_a_reply_that_does_not_fit_is_asked_again_and_never_kept(text, server, e
         (said(None), "EMPTY", 2),
         (said("x") | {"choices": []}, "EMPTY", 2),
         (said("x") | {"choices": None}, "EMPTY", 2),
+        (said("x") | {"choices": "none"}, "INVALID", 2),
+        (said("x") | {"choices": {"0": 1}}, "INVALID", 2),
+        (said("\ud83d"), "INVALID", 2),
+        (said('{"n": 1}\udc00'), "INVALID", 2),
     ],
 )
 def test_other_ends(answer, status, asked, server, endpoint):
@@ -292,11 +296,31 @@ def test_budgets(server, endpoint):
         tokens.ask([question(n) for n in range(10, 15)])
 
 
-def test_a_server_that_does_not_count_does_not_escape_the_budget(server, endpoint):
-    server.script = lambda *_: (200, said('{"n": 1}') | {"usage": None})
+def test_half_a_surrogate_pair_is_sent_and_kept_written_out(server, endpoint):
+    settings = endpoint()
+    asked = question("x \ud83d y")
+    assert ChatClient(settings).ask([asked])[0].status == "OK"
+    assert server.bodies[0]["messages"][0]["content"] == r"x \ud83d y"
+    assert len(cached(settings.cache)) == 1
+    assert ChatClient(endpoint(replay=True)).ask([asked])[0].cached
+    assert request_key(settings, asked) != request_key(settings, question(r"x \ud83d y"))
+
+
+@pytest.mark.parametrize("schema", [SCHEMA | {"properties": {"n": {}}}, None], ids=["json", "text"])
+def test_a_reply_with_half_a_surrogate_pair_is_asked_again(schema, server, endpoint):
+    bad = '{"n": "\\ud83d"}' if schema else "\ud83d"
+    server.script = lambda _, before: (200, said('{"n": "good"}' if before else bad))
+    assert ChatClient(endpoint()).ask([question("a", schema)])[0].text == '{"n": "good"}'
+    assert server.asked["a"] == 2
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": -1000}])
+def test_a_server_that_does_not_count_does_not_escape_the_budget(usage, server, endpoint):
+    server.script = lambda *_: (200, said('{"n": 1}') | {"usage": usage})
     client = ChatClient(endpoint(most_tokens=2, concurrency=1))
     with pytest.raises(UserError, match="tokens is spent"):
         client.ask([question("a"), question("b")])
+    assert client.usage.tokens > 0
 
 
 def test_one_error_stops_the_others(server, endpoint):

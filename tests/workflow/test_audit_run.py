@@ -39,7 +39,9 @@ def test_checkpoints_of_a_finished_study_are_planned_as_one_line(tiny, place):
     assert [row["wording"] for row in told["checkpoints"]] == ["laptop"] * 3
     counts = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout + done.stderr, re.MULTILINE))
     assert counts["given_checkpoint"] == "3" and counts["base_policy"] == "1" and "table3" in counts
+    assert counts["report"] == "1" and counts["controlled_experiment"] == "1" and counts["verifier_audit"] == "1"
     assert not {"train_segment", "training_curves", "road_sft"} & set(counts)
+    assert [rule for rule in counts if rule.startswith("maths_")] == []
 
 
 def test_one_foreign_folder_is_measured_as_a_base(place, tmp_path):

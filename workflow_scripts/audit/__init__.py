@@ -7,6 +7,7 @@ which the first is early and the last is late. A single folder is measured as a 
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,10 +46,12 @@ def prepared(
     sources: folders or hub ids, see checks.placed. template: a wording's name or file; by default `laptop` for small
     word-level policies, `native` for others. Raises UserError for whatever would fail later.
     """
-    folders = [checks.placed(source, study, at, may_fetch=not dry_run) for at, source in enumerate(sources, start=1)]
+    _refuse_arguments(sizes, cores, engine)
+    folders = [checks.placed(source, study, may_fetch=not dry_run) for source in sources]
     for folder in folders:
         if folders.count(folder) > 1:
             raise UserError(f"{folder} is given twice; each checkpoint once")
+        checks.require_policy(folder)
     name = checks.chosen_wording(folders, template)
     name = name if name in NAMED else str(Path(name).resolve())
     words, longest = wording(name), new_tokens(sizes, name)
@@ -83,12 +86,24 @@ def prepared(
 
 
 def targets(study: str, checkpoints: int) -> list[str]:
-    """What is asked of Snakemake: everything, or what a base alone has."""
+    """What is asked of Snakemake: the report, which needs every table and figure, or what a base alone has."""
     if checkpoints > 1:
-        return ["all"]
+        return ["report"]
     results = f"results/{study}"
     files = ["measures/problems/base.parquet", "masses/evaluation/base.parquet", "likelihoods/base.parquet"]
     return [f"{results}/{file}" for file in (*files, "scores/base.entrances.parquet", "scores/base.depth.parquet")]
+
+
+def _refuse_arguments(sizes: Sizes, cores: int, engine: str) -> None:
+    counts = {"--samples": sizes.samples, "--max-new-tokens": sizes.max_new_tokens, "--cores": cores}
+    for option, count in counts.items():
+        if count is not None and count < 1:
+            raise UserError(f"{option} must be at least 1, not {count}")
+    if engine == "vllm" and find_spec("vllm") is None:
+        raise UserError(
+            "--engine vllm: vLLM is not installed here; make env-engines builds an environment that has it "
+            "(.venv-engines/bin/entrances), or leave --engine out"
+        )
 
 
 def _written(config: dict[str, Any], checkpoints: Sequence[checks.Checkpoint]) -> Path:
@@ -98,8 +113,9 @@ def _written(config: dict[str, Any], checkpoints: Sequence[checks.Checkpoint]) -
     path = Path("results") / config["study"] / "audit.yaml"
     validated(laid_over(read_yaml(DEFAULT), config), str(path))
     about = [f"# {c.folder}: {c.model_type}, context {c.context}, asked by {c.asked}" for c in checkpoints]
+    about.append(f"# Makes every table, figure and claim of the line, and results/{config['study']}/report.html.")
     if len(checkpoints) == 1:
-        about.append("# One folder: its line is a placeholder, only the base's files are made.")
+        about[-1] = "# One folder: its line is a placeholder, only the base's files are made."
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=120)
     write_text(path, "\n".join(["# An overlay of config/config.yaml, written by `entrances audit`.", *about, text]))
     return path

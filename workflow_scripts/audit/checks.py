@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from workflow_scripts.policies.foreign_card import tensors_of
 from workflow_scripts.policies.foreign_checks import checked_config
 from workflow_scripts.policies.foreign_tokenizer import AnyTokenizer, load_any_tokenizer, word_level
 from workflow_scripts.policies.rendering import prompter, rendering
@@ -31,8 +33,9 @@ class Checkpoint(NamedTuple):
     asked: str
 
 
-def placed(source: str, study: str, number: int, *, may_fetch: bool) -> Path:
-    """The folder of a source: itself, or a hub id `owner/name@commit[/folder]` fetched into the study's folder.
+def placed(source: str, study: str, *, may_fetch: bool) -> Path:
+    """The folder of a source: itself, or a hub id `owner/name@commit[/folder]` fetched into the study's folder,
+    under a name of its own for each id, commit and folder.
 
     Raises UserError for neither, and where something would have to be fetched and may not be.
     """
@@ -44,12 +47,27 @@ def placed(source: str, study: str, number: int, *, may_fetch: bool) -> Path:
             f"{source} is no folder; give one with config.json, safetensors and tokenizer, or a hub id pinned to its "
             "commit: owner/name@<40 hex digits>[/folder]"
         )
-    target = Path("results") / study / "fetched" / str(number)
+    name, digest = found["id"].replace("/", "--"), sha256(source.rstrip("/").encode()).hexdigest()[:12]
+    target = Path("results") / study / "fetched" / f"{name}-{digest}"
     if not target.is_dir() and not may_fetch:
         raise UserError(f"{source} is not fetched yet, and a dry run fetches nothing; run without --dry-run")
     if not target.is_dir():
         fetch(found["id"], revision=found["commit"], subfolder=found["folder"], target=target)
     return target.resolve()
+
+
+def require_policy(folder: Path) -> None:
+    """Raises UserError, naming folder or file, for what is no whole policy, before its tokenizer is looked for.
+
+    That is an empty folder, what foreign_checks.checked_config refuses (an adapter, pickled weights, …), and a
+    safetensors file that is cut short.
+    """
+    files = {path.name for path in folder.iterdir()}
+    if not files:
+        raise UserError(f"{folder} is empty; a policy folder holds config.json, safetensors and tokenizer")
+    checked_config(folder, files)
+    for name in sorted(name for name in files if name.endswith(".safetensors")):
+        tensors_of(folder / name)
 
 
 def chosen_wording(folders: Sequence[Path], name: str | None) -> str:
@@ -62,10 +80,10 @@ def _speaks_laptop(folder: Path) -> bool:
 
 
 def looked_at(folder: Path, words: Wording) -> Checkpoint:
-    """What the study needs to know of a folder.
+    """What the study needs to know of a folder that `require_policy` let pass.
 
-    Raises UserError, naming it, as foreign_checks.checked_config does (pickled weights, adapters, …), for a config
-    without sizes, a tokenizer that drops the tags of the answer, and as policies.rendering does.
+    Raises UserError, naming it, for a config without sizes, a tokenizer that drops the tags of the answer, and as
+    policies.rendering does.
     """
     config = checked_config(folder, {path.name for path in folder.iterdir()})
     config = config | (config.get("text_config") or {})

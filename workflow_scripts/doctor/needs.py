@@ -13,19 +13,18 @@ from workflow_scripts.settings import Settings
 ENGINES = {
     "built_in": (
         "snakemake", "torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "pandas", "pyarrow",
-        "pydantic", "matplotlib", "scikit-learn", "statsmodels",
+        "pydantic", "matplotlib", "scikit-learn", "statsmodels", "peft", "PyYAML", "sympy", "math-verify", "openai",
+        "jsonschema", "packaging", "tqdm", "pygments",
     ),
     "verl": ("verl", "ray", "tensordict", "TransferQueue", "torch", "transformers"),
     "vllm": ("vllm", "torch", "transformers"),
     "hub": ("huggingface-hub",),
 }  # fmt: skip
-"""Distributions that each engine consists of; `hub` is what fetches."""
-SAMPLING = (
-    "rollouts", "more_rollouts", "clamped_rollouts", "likelihoods", "masses", "step_masses", "calibration_outcomes",
-    "held_out_outcomes", "partner_outcomes", "figure1",
-)  # fmt: skip
-"""Rules that decode with the policies, by the engine of `sampling`."""
-MATHS_SAMPLING = ("maths_rollouts", "trace_likelihoods")
+"""Distributions that each engine consists of; `hub` is what fetches. Of the laptop's pins, those that are no tools for
+tests and sources."""
+SAMPLING = ("rollouts", "more_rollouts", "clamped_rollouts", "likelihoods")
+"""Rules that use the engine of `sampling`; masses, interventions and figures read policies with the built-in one."""
+MATHS_SAMPLING = ("maths_rollouts",)
 """Those of the maths lab, by the engine of `maths.sampling`."""
 CLUSTER_FILE = "envs/cluster.yaml"
 """The environment of verl and vLLM for CUDA."""

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from workflow_scripts.figures import style
-from workflow_scripts.records.errors import UserError
+from workflow_scripts.figures.running import running_means
 
 PANELS = {
     "entrance_entropy": "entropy of the first step, nats",
@@ -21,25 +21,8 @@ PANELS = {
 
 
 def data(metrics: pd.DataFrame, roads: Mapping[str, str], *, window: int = 10) -> pd.DataFrame:
-    """What the figure shows: columns road, label, measure, step, estimate, low, high, seeds.
-
-    metrics: TRAINING rows with columns `line` and `seed`. roads: line to its label, in the order of drawing. window:
-    steps of the running mean (the last `window` of them; fewer at the start). estimate: mean over training seeds; low,
-    high: the lowest and highest seed. Raises UserError for a line without rows.
-    """
-    parts = []
-    for line, label in roads.items():
-        rows = metrics[metrics["line"] == line].sort_values(["seed", "step"])
-        if rows.empty:
-            raise UserError(f"the continuation figure has no training metrics of line {line}")
-        for measure in PANELS:
-            smooth = rows.groupby("seed")[measure].transform(lambda v: v.rolling(window, min_periods=1).mean())
-            # `smooth` has the index of `rows`
-            found = smooth.groupby(rows["step"]).agg(["mean", "min", "max", "size"])
-            found = found.set_axis(["estimate", "low", "high", "seeds"], axis=1).reset_index()
-            parts.append(found.assign(road=line, label=label, measure=measure))
-    columns = ["road", "label", "measure", "step", "estimate", "low", "high", "seeds"]
-    return pd.concat(parts, ignore_index=True)[columns]
+    """What the figure shows: running_means of PANELS, keyed by road. metrics: with columns `line` and `seed`."""
+    return running_means(metrics.rename(columns={"line": "road"}), roads, PANELS, key="road", window=window)
 
 
 def _panel(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]]) -> None:

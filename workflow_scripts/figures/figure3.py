@@ -160,7 +160,8 @@ def _legend(
     above = figure.legend(handles=benchmarks, loc="outside upper center", ncols=7, title=title, title_fontsize=7)
     figure.add_artist(above)
     title = "(b) positive: the later policy suppresses the tokens up to the first calculation more than the rest"
-    figure.legend(handles=cuts, loc="outside lower center", ncols=3, title=title, title_fontsize=7)
+    across = 3 if len(placebos) == len(PLACEBOS) else 2  # two placebos in one have long words
+    figure.legend(handles=cuts, loc="outside lower center", ncols=across, title=title, title_fontsize=7)
 
 
 def draw(frame: pd.DataFrame, *, confidence: float = 0.95) -> Figure:

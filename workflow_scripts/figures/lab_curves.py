@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from workflow_scripts.figures import style
-from workflow_scripts.records.errors import UserError
+from workflow_scripts.figures.running import running_means
 
 PANELS = {
     "reward": "mean reward",
@@ -22,25 +22,8 @@ PANELS = {
 
 
 def data(metrics: pd.DataFrame, policies: Mapping[str, str], *, window: int = 10) -> pd.DataFrame:
-    """What the figure shows: columns policy, label, measure, step, estimate, low, high, seeds.
-
-    metrics: TRAINING rows with columns `policy` (its name in the config) and `seed`. policies: name to label, in the
-    order of drawing. window: steps of the running mean (the last `window` of them; fewer at the start). estimate: mean
-    over training seeds; low, high: the lowest and highest seed. Raises UserError for a policy without rows.
-    """
-    parts = []
-    for policy, label in policies.items():
-        rows = metrics[metrics["policy"] == policy].sort_values(["seed", "step"])
-        if rows.empty:
-            raise UserError(f"the lab's curves have no training metrics of {policy}")
-        for measure in PANELS:
-            smooth = rows.groupby("seed")[measure].transform(lambda v: v.rolling(window, min_periods=1).mean())
-            # `smooth` has the index of `rows`
-            found = smooth.groupby(rows["step"]).agg(["mean", "min", "max", "size"])
-            found = found.set_axis(["estimate", "low", "high", "seeds"], axis=1).reset_index()
-            parts.append(found.assign(policy=policy, label=label, measure=measure))
-    columns = ["policy", "label", "measure", "step", "estimate", "low", "high", "seeds"]
-    return pd.concat(parts, ignore_index=True)[columns]
+    """What the figure shows: running_means of PANELS, keyed by policy (its name in the config)."""
+    return running_means(metrics, policies, PANELS, key="policy", window=window)
 
 
 def _panel(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]]) -> None:

@@ -29,12 +29,14 @@ def table2(
     positions: pd.DataFrame,
     lines: Sequence[str],
     *,
+    solution_set: str | None = None,
     confidence: float = 0.95,
     notes: Sequence[str] = (),
 ) -> Table:
     """Table 2: teacher-forced cost of entrance and execution, early against late.
 
     estimands, positions: the two frames of measures.likelihood.estimands, of all lines, each with a column `line`.
+    solution_set: which solutions menus are made of, `expressible` or `full`; unsaid where None.
     Raises UserError where a line lacks a measure.
     """
     found = estimands.set_index(["line", "measure"])
@@ -64,9 +66,10 @@ def table2(
         Column("pairs", "pairs", 0),
         Column("problems", "problems", 0),
     )
+    menu = "expressible menu" if solution_set == "expressible" else "menu"
     about = (
         "Negative log-probability of solver-built continuations after the prompt at temperature 1, nats per token; one "
-        "continuation for each opening of a problem's expressible menu, the end token included.",
+        f"continuation for each opening of a problem's {menu}, the end token included.",
         "Mean over the tokens of a continuation, then over a problem's continuations, then over problems; pairs: "
         f"continuations scored at both ends. In brackets the {100 * confidence:g} % interval of a bootstrap over "
         "problems.",

@@ -10,6 +10,7 @@ from workflow_scripts.records.errors import UserError
 
 ROWS = {
     "engine": "read by",
+    "sampled_by": "sampled by",
     "model_type": "model type",
     "architecture": "architecture",
     "parameters": "parameters",
@@ -38,14 +39,16 @@ ROWS = {
 def card(facts: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """One row per policy: columns policy and ROWS, all of them text.
 
-    facts: policy to what is known of it (policies' describe, rendering, and counts). Raises UserError, naming it, for
-    a fact that is missing.
+    facts: policy to what is known of it (policies' describe, rendering, and counts). A chat template that prompts were
+    not made with is said to be unused. Raises UserError, naming it, for a fact that is missing.
     """
     rows = []
     for policy, known in facts.items():
         missing = [key for key in ROWS if key not in known]
         if missing:
             raise UserError(f"nothing is known of the {ROWS[missing[0]]} ({missing[0]}) of {policy}")
+        if known["chat_template"] and known["asked_by"] != "chat template":
+            known = {**known, "chat_template": f"not used ({known['chat_template']})"}
         rows.append([policy, *(_said(known[key]) for key in ROWS)])
     return pd.DataFrame(rows, columns=["policy", *ROWS])
 
@@ -66,7 +69,7 @@ def markdown(table: pd.DataFrame, *, prompt: str, completion: str, sampling: Map
     """The card as GitHub Markdown: a column for each set of policies that differ in nothing.
 
     table: from `card`. prompt, completion: an example of what the first policy reads, and of a solver-built answer.
-    sampling: settings of the sampler, all of which are given explicitly.
+    sampling: the study's engine, and settings of the sampler, all of which are given explicitly.
     """
     alike: dict[tuple[str, ...], list[str]] = {}
     for row in table.itertuples(index=False, name=None):
@@ -76,10 +79,15 @@ def markdown(table: pd.DataFrame, *, prompt: str, completion: str, sampling: Map
     lines += ["|" + "---|" * (len(alike) + 1)]
     for place, words in enumerate(ROWS.values()):
         lines.append(f"| {words} | " + " | ".join(_cell(values[place]) for values in alike) + " |")
-    drawn = ", ".join(f"{key} {value}" for key, value in sampling.items())
+    drawn = ", ".join(f"{key} {value}" for key, value in sampling.items() if key != "engine")
+    vllm = [
+        "* vllm draws the samples of the study and scores its continuations; masses, interventions and Figure 1 are "
+        "computed by what each policy is read by."
+    ]
     lines += [
         "",
         f"* Sampled with {drawn}; nothing is taken from a folder's generation defaults but its end tokens.",
+        *(vllm if sampling.get("engine") == "vllm" else []),
         "* A beginning token is put before a prompt where the tokenizer itself does so, and once where the chat "
         "template writes it too. Nothing is padded.",
         "* An entrance ends with its operator; a token that holds more than that counts to the entrance as a whole.",

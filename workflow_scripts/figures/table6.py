@@ -25,8 +25,9 @@ def table6(
     """Table 6, for figures.tables.write: a row per first calculation, a column per policy, cells shares of its samples.
 
     example: first_calculations.worked_example of one problem. columns: (label, entry). entries: name to policies, one
-    per training seed; the cells are means over them, the entropy of every seed by itself. most: first calculations that are named, those with the
-    largest share in any policy first; the rest is one row. Raises UserError for a policy that the example lacks.
+    per training seed; the cells are means over the seeds, the entropy too. most: first calculations that are named,
+    those with the largest share in any policy first; the rest is one row. Raises UserError for a policy that the
+    example lacks.
     """
     shares, correct, entropy = {}, {}, {}
     for _, entry in columns:

@@ -194,14 +194,22 @@ def _fewer(cells: pd.DataFrame, known: Mapping[str, object], problems: int, samp
 
 def peak_sentence(summary: pd.DataFrame, rows: Sequence[tuple[str, str]], name: str) -> str:
     """Where along the line coverage was highest, under both equivalences, over all `rows` and over the trained ones
-    (all but the first)."""
-    parts = []
+    (all but the first); where it is 0 throughout, that."""
+    parts, nowhere = [], []
     for measure, words in (("coverage_paper", "paper"), ("coverage_formula", "formula")):
         values = summary[summary["measure"] == measure].set_index("entry")["estimate"]
         peak = max(rows, key=lambda row: values[row[1]])
+        if values[peak[1]] == 0:
+            nowhere.append(words)
+            continue
         text = f"at {peak[0]} under the {words} equivalence ({values[peak[1]]:.3f})"
         if peak == rows[0] and len(rows) > 1:
             trained = max(rows[1:], key=lambda row: values[row[1]])
-            text += f", among trained policies at {trained[0]} ({values[trained[1]]:.3f})"
+            found = values[trained[1]]
+            text += (
+                f", among trained policies at {trained[0]} ({found:.3f})" if found else ", 0 for all trained policies"
+            )
         parts.append(text)
-    return f"{name} is highest {'; '.join(parts)}."
+    highest = [f"{name} is highest {'; '.join(parts)}."] if parts else []
+    zero = [f"{name} is 0 in every row under the {' and the '.join(nowhere)} equivalence."] if nowhere else []
+    return " ".join(highest + zero)

@@ -178,7 +178,9 @@ def example_rows(
     return pd.DataFrame(rows)
 
 
-def _resampled(scores: pd.DataFrame, policy: str, problem_id: str, *, seed: int, draws: int) -> tuple[float, np.ndarray]:
+def _resampled(
+    scores: pd.DataFrame, policy: str, problem_id: str, *, seed: int, draws: int
+) -> tuple[float, np.ndarray]:
     """Plug-in entropy of a policy's first calculations on one problem, and those (draws,) of its samples resampled."""
     chosen = scores[(scores["problem_id"] == problem_id) & (scores["policy"] == policy)]
     counts = chosen["first_calculation"].value_counts().sort_index().to_numpy()

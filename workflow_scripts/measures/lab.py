@@ -27,9 +27,8 @@ MEASURES: Mapping[str, str] = {
 """Measure and how it is computed; `pass@k`, `best@n` and `majority@n` carry their number."""
 
 ALIKE = (
-    "Word problems: the sets share no (numbers, answer), the numbers in any order; their texts are alike by design, since "
-    "the problems of one family share its wordings (the shifted ones have their own). An answer learnt by heart does not "
-    "help; a family learnt does."
+    "The sets of word problems share no (numbers, answer), the numbers in any order. Their texts are alike by design: "
+    "problems of one family share its wordings, but for the shifted ones, which have their own."
 )
 """What table and captions say of the same wordings in training and test."""
 

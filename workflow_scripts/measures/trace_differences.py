@@ -9,7 +9,7 @@ more.** There is one sign in all of this package. (The paper's code has this one
 one in its semantic audit; reference protocol, sections 7.4 and 7.6.)
 
 A trace without a calculation, or with nothing after P1, has no difference: it is left out and counted, never zero.
-Means over a problem's traces first, then over problems, then over benchmarks, apart for traces of either origin.
+Means over a problem's traces, then over problems, then over benchmarks, apart for traces of either origin.
 """
 
 from collections.abc import Mapping, Sequence
@@ -130,11 +130,10 @@ def trace_values(traces: pd.DataFrame, *, seed: int, permutations: int = 20) -> 
     used = values["did"].notna().to_numpy()
     cuts = _numbers(traces["boundary"])
     for name, part in (("commitment", slice(None, 1)), ("execution", slice(1, None))):
-        split = [
+        values[name] = [
             np.split(gap, [int(cut)])[part][0].mean() if good else np.nan
             for gap, cut, good in zip(traces["gap"], cuts, used)
         ]
-        values[name] = split
     values["did_permuted"] = _permuted(traces, cuts, used, seed, permutations)
     values["did_anywhere"] = [everywhere(gap).mean() if good else np.nan for gap, good in zip(traces["gap"], used)]
     other, second = (_numbers(traces[_BOUNDARIES[name]]) for name in ("did_sentence_end", "did_second"))
@@ -166,29 +165,26 @@ def line_values(
 
     likelihoods: TRACE_LIKELIHOODS. pairs: (before, after) policies, one pair per training seed; traces of these two are
     used. problem values and entries are for benchmark_means.summary, with entries `before`, `after` (the origin of the
-    traces) and BOTH. A seed without a usable trace of an origin keeps its place there, without a value, so that seeds
-    stay paired; exclusions says so with its counts, 0 where it has no trace at all. An origin of which no seed has a
-    usable trace is no entry. Raises UserError as `paired`.
+    traces) and BOTH. A seed without a usable trace of an origin has no value there and keeps its place (exclusions has
+    its counts, 0 without any trace); an origin without one in any seed is no entry. Raises UserError as `paired`.
     """
     frames, counts, entries = [], [], {"before": [], "after": [], BOTH: []}
+    benchmarks = sorted(set(likelihoods["benchmark"]))
     for before, after in pairs:
-        chosen = likelihoods[likelihoods["origin"].isin([before, after])]
-        traces = paired(chosen, before, after)
+        traces = paired(likelihoods[likelihoods["origin"].isin([before, after])], before, after)
         names = {before: f"before {after}", after: f"after {after}", BOTH: f"{BOTH} {after}"}
         frame = problem_values(trace_values(traces, seed=seed))
         frames.append(frame.assign(policy=frame["policy"].map(names)))
-        cells = pd.MultiIndex.from_product([[before, after], sorted(set(likelihoods["benchmark"]))])
-        cells.names = ["origin", "benchmark"]
+        cells = pd.MultiIndex.from_product([[before, after], benchmarks], names=["origin", "benchmark"])
         found = exclusions(traces).set_index(cells.names).reindex(cells, fill_value=0)
         counts.append(found.reset_index().assign(before=before, after=after))
         for entry, name in zip(entries, names.values()):
             entries[entry].append(name)
-    frame = pd.concat(frames, ignore_index=True)
-    present = set(frame["policy"])
+    present = {name for frame in frames for name in frame["policy"]}
     found = {entry: policies for entry, policies in entries.items() if present & set(policies)}
     blank = [name for policies in found.values() for name in policies if name not in present]
-    rows = frame.iloc[[0] * len(blank)].assign(policy=blank, value=np.nan)
-    return pd.concat([frame, rows], ignore_index=True), found, pd.concat(counts, ignore_index=True)
+    frames += [pd.concat(frames).iloc[:1].assign(policy=name, value=np.nan) for name in blank]
+    return pd.concat(frames, ignore_index=True), found, pd.concat(counts, ignore_index=True)
 
 
 def claim_rows(

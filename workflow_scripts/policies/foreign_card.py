@@ -25,10 +25,10 @@ _TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat1
 def describe(folder: str | os.PathLike) -> dict[str, Any]:
     """Plain values about a policy folder, for the header of a report or one row of a table.
 
-    engine: `built_in` or `transformers`, which of the two samples. parameters: numbers in the weights' files, a tied
-    output head that is stored twice counted once. dtype: of most of them, as stored. context: tokens. vocabulary: rows
-    of the output head; tokenizer_words: tokens that have a spelling. chat_template: first 12 characters of its SHA-256,
-    "" where there is none; texts are given as they are, so it counts only where a prompt was made with it.
+    engine: `built_in` or `transformers`, which of the two reads the policy. parameters: numbers in the weights' files,
+    a tied output head that is stored twice counted once. dtype: of most of them, as stored. context: tokens.
+    vocabulary: rows of the output head; tokenizer_words: tokens that have a spelling. chat_template: first 12
+    characters of its SHA-256, "" where there is none; it counts only where a prompt was made with it.
     bos_added: whether prompts begin with a token that no text holds. end_tokens: what ends a sample. padding_side: of
     the tokenizer, not used, since nothing is padded on the left. generation_defaults_unused: settings of
     generation_config.json; every setting of a sample is the study's.
@@ -51,22 +51,28 @@ def describe(folder: str | os.PathLike) -> dict[str, Any]:
         "tied": tied,
         "context": sizes.get("max_position_embeddings") or sizes.get("n_positions"),
         "vocabulary": sizes.get("vocab_size"),
-        **_of_tokenizer(tokenizer),
+        **_of_tokenizer(tokenizer, folder),
         "generation_defaults_unused": {
             key: value for key, value in sorted(generation_config(folder).items()) if key not in _NO_SETTINGS
         },
     }
 
 
-def _of_tokenizer(tokenizer: WordLevel | ForeignTokenizer) -> dict[str, Any]:
+def _of_tokenizer(tokenizer: WordLevel | ForeignTokenizer, folder: Path) -> dict[str, Any]:
     if isinstance(tokenizer, WordLevel):
-        inner = {"template": "", "bos": "", "pad": tokenizer.words[tokenizer.pad_id], "side": "left"}
+        kept = folder / "chat_template.jinja"
+        inner = {
+            "template": _digest(kept.read_text(encoding="utf-8") if kept.is_file() else ""),
+            "bos": "",
+            "pad": tokenizer.words[tokenizer.pad_id],
+            "side": "left",
+        }
     else:
         given = tokenizer.inner
         template = given.chat_template or ""
         template = template if isinstance(template, str) else json.dumps(template, sort_keys=True)
         inner = {
-            "template": sha256(template.encode()).hexdigest()[:12] if template else "",
+            "template": _digest(template),
             "bos": given.bos_token or "",
             "pad": given.pad_token or "",
             "side": given.padding_side,
@@ -83,6 +89,29 @@ def _of_tokenizer(tokenizer: WordLevel | ForeignTokenizer) -> dict[str, Any]:
     }
 
 
+def _digest(template: str) -> str:
+    return sha256(template.encode()).hexdigest()[:12] if template else ""
+
+
+def tensors_of(file: Path) -> dict[str, dict[str, Any]]:
+    """Header of a safetensors file: tensor to its dtype, shape and place.
+
+    Raises UserError, naming the file, where the header cannot be read or the file is not as long as it says.
+    """
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            header = json.loads(stream.read(min(length, size)))
+        tensors = {name: header[name] for name in header if name != "__metadata__"}
+        stated = 8 + length + max((given["data_offsets"][1] for given in tensors.values()), default=0)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise UserError(f"{file} cannot be read ({error}); fetch or make it again") from error
+    if size != stated:
+        raise UserError(f"{file} holds {size} bytes, its header says {stated}; fetch or make it again")
+    return tensors
+
+
 def _counted(folder: Path, tied: bool) -> tuple[int, str]:
     """Numbers in the safetensors files, and the type of most of them."""
     found: dict[str, tuple[int, str]] = {}
@@ -91,11 +120,8 @@ def _counted(folder: Path, tied: bool) -> tuple[int, str]:
         raise UserError(f"{folder} holds no .safetensors file; a policy folder needs its weights")
     for file in files:
         try:
-            with file.open("rb") as stream:
-                header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
-            tensors = {name: header[name] for name in header if name != "__metadata__"}
-            found |= {name: (prod(given["shape"]), given["dtype"]) for name, given in tensors.items()}
-        except (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+            found |= {name: (prod(given["shape"]), given["dtype"]) for name, given in tensors_of(file).items()}
+        except (KeyError, TypeError) as error:
             raise UserError(f"{file} cannot be read ({error}); fetch or make it again") from error
     if tied:
         found.pop("lm_head.weight", None)

@@ -38,14 +38,15 @@ def fetch(
     source: a folder, or a hub id (`owner/name`), which needs `revision`, its 40-digit commit.  subfolder: folder inside
     the source that holds the policy.  files: patterns of the names that are wanted.  sha256: digests that files must
     have, by name.  offline: refuse any connection, as HF_HUB_OFFLINE=1 does.  cache: the hub's cache, if not its own.
-    Weights are linked where source and target share a file system, everything else is copied.
+    Weights of the hub's cache are linked where it shares the target's file system, everything else is copied.
 
     Raises UserError for a source that is neither folder nor hub id, an unpinned one, a network that is needed and
     missing or not allowed, a full disk, weights that are absent, incomplete or of another kind, and a wrong digest
     (naming file, expected and found).
     """
     wanted, label = tuple(files), _label(source, revision, subfolder)
-    if Path(source).is_dir():
+    local = Path(source).is_dir()
+    if local:
         folder = Path(source) / (subfolder or "")
         if not folder.is_dir():
             raise UserError(f"{source} has no folder {subfolder}")
@@ -57,7 +58,7 @@ def fetch(
     _require_digests({name: folder / name for name in chosen}, sha256 or {}, label)
     with atomic_folder(target) as aside:
         for name in chosen:
-            _place(folder / name, aside / name)
+            _place(folder / name, aside / name, may_link=not local)
     return Path(target)
 
 
@@ -93,10 +94,15 @@ def _label(source: str | os.PathLike, revision: str | None, subfolder: str | Non
     return f"{source}{f'/{subfolder}' if subfolder else ''}{at}"
 
 
-def _place(origin: Path, target: Path) -> None:
-    """Links weights, which are large and never edited in place; copies the rest, and what cannot be linked."""
+def _place(origin: Path, target: Path, *, may_link: bool) -> None:
+    """Links weights, which are large, where they may be; copies the rest, and what cannot be linked.
+
+    may_link: only for the hub's cache, whose files never change. A trainer may write its next checkpoint into the
+    files of a folder.
+    """
+    weights = origin.suffix == ".safetensors"
     origin = origin.resolve()  # files of the hub's cache are symbolic links
-    if origin.suffix == ".safetensors" and os.access(origin, os.W_OK):
+    if may_link and weights and os.access(origin, os.W_OK):
         try:
             os.link(origin, target)
             return

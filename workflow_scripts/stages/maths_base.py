@@ -3,7 +3,7 @@
 import pyarrow as pa
 import torch
 
-from workflow_scripts.policies.architecture import Architecture
+from workflow_scripts.policies.configured import architecture_of
 from workflow_scripts.policies.model import new_policy, save_policy
 from workflow_scripts.policies.pretraining import Schedule, pretrain
 from workflow_scripts.policies.tokenizer import save_tokenizer
@@ -22,16 +22,7 @@ def main(input, output, params, wildcards):
     asked = [problem for path in input.problems for problem in problems_of(read_table(path, WORD_PROBLEMS))]
     excluded = {problem.key for problem in asked}
     sizes, settings = params.architecture, params.settings
-    architecture = Architecture(
-        vocabulary=len(VOCABULARY),
-        model_type=sizes["architecture"],
-        hidden=sizes["hidden"],
-        layers=sizes["layers"],
-        heads=sizes["heads"],
-        head_dim=sizes["hidden"] // sizes["heads"],
-        mlp=sizes["mlp"],
-        positions=sizes["context"],
-    )
+    architecture = architecture_of(sizes, VOCABULARY)
     with atomic_folder(output.policy) as folder:
         tokenizer = save_tokenizer(VOCABULARY, folder, max_length=sizes["context"])
 

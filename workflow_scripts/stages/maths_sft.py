@@ -3,11 +3,9 @@
 import pyarrow as pa
 import torch
 
-from workflow_scripts.policies.model import load_policy, save_policy
+from workflow_scripts.policies.folders import load_small, save_small
 from workflow_scripts.policies.supervised import SupervisedSettings, encoded, supervise
-from workflow_scripts.policies.tokenizer import load_tokenizer, save_tokenizer
 from workflow_scripts.records import manifests, seeds
-from workflow_scripts.records.files import atomic_folder
 from workflow_scripts.records.progress import progress
 from workflow_scripts.records.recovery_schemas import SUPERVISED
 from workflow_scripts.records.stage import run
@@ -24,7 +22,7 @@ def main(input, output, params, wildcards):
     torch.set_num_threads(1)  # fixed, since rounding follows it; Snakemake's threads scale with --cores
     given = params.settings
     manifests.check(input.start)
-    policy, tokenizer = load_policy(input.start), load_tokenizer(input.start)
+    policy, tokenizer = load_small(input.start)
     problems = problems_of(read_table(input["problems"], WORD_PROBLEMS))
     seed = seeds.key(params.study_seed, params.road, int(wildcards.seed))
     shown = demonstrations(problems, given["demonstrations"], seed=seed, boxed=given["boxed"])
@@ -41,9 +39,7 @@ def main(input, output, params, wildcards):
     held = [text for group in groups[trained:] for text in group]
     steps = supervise(policy, groups[:trained], settings, held=held)
     rows = list(progress(steps, total=settings.steps, title=f"training {params.road}", unit="step"))
-    with atomic_folder(output.policy) as folder:
-        save_policy(policy, folder)
-        save_tokenizer(tokenizer.words, folder, max_length=policy.architecture.positions)
+    save_small(policy, tokenizer, output.policy)
     write_table(pa.Table.from_pylist(rows), output.metrics, SUPERVISED)
 
 

@@ -40,6 +40,8 @@ def main(input, output, params, wildcards):
         if alike not in counts:
             counts[alike] = _counted(tokenizer, asked, texts, words)
         facts[policy] = describe(folder) | {"asked_by": shown.by, "think_opened_by": shown.think} | counts[alike]
+        by = params.settings["engine"]
+        facts[policy]["sampled_by"] = by if by != "built_in" else facts[policy]["engine"]
         example = example or (asked[texts["problem_id"].iloc[0]] + words.gap, texts["continuation"].iloc[0])
     table = card(facts)
     write_text(output.csv, csv_text(table))

@@ -3,12 +3,10 @@
 import pyarrow as pa
 import torch
 
-from workflow_scripts.policies.model import load_policy, save_policy
+from workflow_scripts.policies.folders import load_small, save_small
 from workflow_scripts.policies.own_samples import own_samples
 from workflow_scripts.policies.supervised import SupervisedSettings, correct_samples, encoded, supervise
-from workflow_scripts.policies.tokenizer import load_tokenizer, save_tokenizer
 from workflow_scripts.records import manifests, seeds
-from workflow_scripts.records.files import atomic_folder
 from workflow_scripts.records.progress import progress
 from workflow_scripts.records.recovery_schemas import DEMONSTRATIONS, SUPERVISED
 from workflow_scripts.records.stage import run
@@ -28,7 +26,7 @@ def main(input, output, params, wildcards):
     given = params.settings
     for path in (input.start, input["problems"]):
         manifests.check(path)
-    start, tokenizer = load_policy(input.start), load_tokenizer(input.start)
+    start, tokenizer = load_small(input.start)
     asked = rewarded(problem_files.read_verl_rows(input["problems"]))
     seed = seeds.key(params.study_seed, params.road, int(wildcards.seed))
     if given["source"] == "solver":
@@ -69,9 +67,7 @@ def main(input, output, params, wildcards):
         policy = start.copy()
         steps = supervise(policy, trained_on, settings, held=held_texts)
         rows = list(progress(steps, total=settings.steps, title=f"training {params.road}", unit="step"))
-    with atomic_folder(output.policy) as folder:
-        save_policy(policy, folder)
-        save_tokenizer(tokenizer.words, folder, max_length=policy.architecture.positions)
+    save_small(policy, tokenizer, output.policy)
     write_table(pa.Table.from_pylist(rows), output.metrics, SUPERVISED)
 
 

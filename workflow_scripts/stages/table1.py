@@ -9,6 +9,12 @@ from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import read_csv
 
 
+def printed_notes(notes, every, shown):
+    """Of the printed table: it says that steps are left out where they are."""
+    left_out = ["Some of the kept steps; all are in table1.csv."] if set(shown) != set(every) else []
+    return (*notes, *left_out)
+
+
 def main(input, output, params, wildcards):
     summary = read_csv(input.summary)
     every, shown = [("base", "base")], [("base", "base")]
@@ -34,7 +40,7 @@ def main(input, output, params, wildcards):
         confidence=params.confidence,
         notes=notes,
     )
-    printed = replace(table, rows=shown, notes=(*table.notes, "Some of the kept steps; all are in table1.csv."))
+    printed = replace(table, rows=shown, notes=printed_notes(table.notes, every, shown))
     for path in (output.csv, output.md, output.tex):
         tables.write(table if Path(path).suffix == ".csv" else printed, [path])
 

@@ -15,7 +15,14 @@ def main(input, output, params, wildcards):
     notes = [
         f"Line {line['name']}: early is step {line['early']}, late is step {line['late']}." for line in params.lines
     ]
-    table = table2(changes, tokens, names, confidence=params.confidence, notes=notes)
+    table = table2(
+        changes,
+        tokens,
+        names,
+        solution_set=params.get("solution_set"),
+        confidence=params.confidence,
+        notes=notes,
+    )
     tables.write(table, [output.csv, output.md, output.tex])
 
 

@@ -1,7 +1,6 @@
 """Table 4: what each intervention gives back on held-out problems, and what it costs; csv, Markdown, LaTeX."""
 
 import json
-import math
 from pathlib import Path
 
 from workflow_scripts.figures import tables
@@ -28,6 +27,20 @@ WORDS = {
 }
 
 
+def told_of(line, late, proposed, solver, words):
+    """What the solver-free proposer keeps of the solver's gain; no share of a gain that cannot be told from none."""
+    gains = late[late["measure"] == "coverage_paper"].set_index("after")
+    kept = share_kept(late, proposed, solver)
+    if not gains.loc[solver, "low"] > 0:
+        told = "has no gain to keep a share of: the interval of the solver's menu reaches 0"
+    elif kept <= 0:
+        told = "keeps nothing of the coverage that the solver's menu gains"
+    else:
+        told = f"keeps {kept:.0%} of the coverage that the solver's menu gains"
+    own = "whose own samples are paid from the same budget and are no answers"
+    return f"Line {line}: the solver-free proposer ({words[proposed]}, {own}) {told}."
+
+
 def main(input, output, params, wildcards):
     words = {row["setting"]: row["setting"].partition(": ")[2] for row in grid(params.settings)}
     blocks, notes = [], []
@@ -41,12 +54,7 @@ def main(input, output, params, wildcards):
         blocks.append(Block(f"{line['name']} late", late, chosen, words, costly))
         spread = {"early_allocation": words[chosen["allocation"]]}
         blocks.append(Block(f"{line['name']} early", early, {"allocation": "early_allocation"}, spread))
-        kept = share_kept(late, chosen["proposed"], chosen["allocation"])
-        told = "keeps nothing to be compared with" if math.isnan(kept) else f"keeps {kept:.0%} of the coverage gained"
-        notes.append(
-            f"Line {line['name']}: the solver-free proposer ({words[chosen['proposed']]}, whose own samples are paid "
-            f"from the same budget and are no answers) {told} with the solver's menu."
-        )
+        notes.append(told_of(line["name"], late, chosen["proposed"], chosen["allocation"], words))
     table = table4(
         blocks,
         labels=WORDS,

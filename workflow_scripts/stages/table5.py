@@ -6,7 +6,6 @@ from workflow_scripts.measures.lab import ALIKE
 from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import read_csv
 
-
 GENERATED = {"words", "shifted"}
 """Benchmarks that are written here and not published."""
 

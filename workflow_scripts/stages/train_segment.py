@@ -7,10 +7,10 @@ the step key every random stream, so that segments of any length give the same l
 import pyarrow as pa
 import torch
 
-from workflow_scripts.policies.model import load_policy, save_policy
+from workflow_scripts.policies.configured import line_settings
+from workflow_scripts.policies.folders import load_small, save_small
 from workflow_scripts.policies.state import load_state, new_state, save_state
-from workflow_scripts.policies.tokenizer import load_tokenizer, save_tokenizer
-from workflow_scripts.policies.training import LineSettings, train_segment
+from workflow_scripts.policies.training import train_segment
 from workflow_scripts.records import manifests, seeds
 from workflow_scripts.records.files import atomic_folder
 from workflow_scripts.records.progress import progress
@@ -21,42 +21,16 @@ from workflow_scripts.tasks.countdown import problem_files
 from workflow_scripts.tasks.countdown.rewarded import rewarded
 
 
-def line_settings(params, wildcards):
-    """The trainer's settings from the config's keys."""
-    given = params.settings
-    return LineSettings(
-        seed=seeds.key(params.study_seed, int(wildcards.seed)) >> 1,
-        line=params.line,
-        objective=given["algorithm"],
-        prompts=given["prompts"],
-        samples=given["samples"],
-        temperature=given["temperature"],
-        max_new_tokens=given["max_new_tokens"],
-        rate=given["learning_rate"],
-        average=given["average"],
-        divide=given["normalise_std"],
-        kl=given["kl"],
-        entropy=given["entropy"],
-        clip_low=given["clip"],
-        clip_high=given["clip"] if given["clip_high"] is None else given["clip_high"],
-        clip_norm=given["max_grad_norm"],
-        parts=given["updates"],
-        critic_rate=given["critic_learning_rate"],
-        gamma=given["gamma"],
-        lam=given["gae_lambda"],
-        countermeasures=given["countermeasures"] or None,
-    )
-
-
 def main(input, output, params, wildcards):
     refuse_other_engines(params.settings["engine"])
     torch.set_num_threads(1)  # fixed, since rounding follows it; Snakemake's threads scale with --cores
     for path in [input.base, input.problems, *([input.state] if params.first_step else [])]:
         manifests.check(path)
     asked = rewarded(problem_files.read_verl_rows(input.problems))
-    base, tokenizer = load_policy(input.base), load_tokenizer(input.base)
+    base, tokenizer = load_small(input.base)
     prompts = [tokenizer.encode_known(prompt) for prompt in asked.prompts]
-    settings = line_settings(params, wildcards)
+    seed = seeds.key(params.study_seed, int(wildcards.seed)) >> 1
+    settings = line_settings(params.settings, seed=seed, line=params.line)
     state = load_state(input.state, settings) if params.first_step else new_state(base, critic=settings.critic)
     metrics = []
     with progress(total=params.last_step - state.step, title=f"training {params.line}", unit="step") as bar:
@@ -64,9 +38,7 @@ def main(input, output, params, wildcards):
             metrics.append(row)
             bar.set_postfix_str(f"reward {row['reward']:.3f}", refresh=False)
             bar.update()
-    with atomic_folder(output.policy) as folder:
-        save_policy(state.policy, folder)
-        save_tokenizer(tokenizer.words, folder, max_length=base.architecture.positions)
+    save_small(state.policy, tokenizer, output.policy)
     if output.get("state"):  # a road ends here
         with atomic_folder(output.state) as folder:
             save_state(state, folder, settings)

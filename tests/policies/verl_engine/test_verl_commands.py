@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ from workflow_scripts.policies.verl_engine.hardware import Hardware
 from workflow_scripts.policies.verl_engine.sections import written
 from workflow_scripts.policies.verl_engine.sft import SftSettings, overrides, texts_a_step, write_messages
 from workflow_scripts.policies.verl_engine.training import Segment, command_of
+from workflow_scripts.policies.verl_engine.verbatim import write_verbatim
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.tasks.countdown.problem_files import write_verl_rows
 
@@ -79,10 +82,43 @@ def test_a_person_can_run_the_command_file(tmp_path):
     cut = text.index(command.arguments[0])
     run = subprocess.run(["sh", "-c", text[:cut] + 'echo "$VERL_PLATFORM"'], capture_output=True, text=True, check=True)
     assert run.stdout == "cpu\n"
+    assert "WORK=/some/folder bash command.txt" in text
     link = training.working_folder(tmp_path / "state") / "before" / "global_step_2"
     assert link.resolve() == before.resolve()
     assert f"trainer.resume_from_path={link}" in command.overrides
     assert json.loads((tmp_path / "command.json").read_text())["arguments"] == command.arguments
+
+
+def test_the_command_file_of_a_kept_state_makes_what_verl_reads(tmp_path):
+    """Run after its working folder is gone, with `echo` in place of the interpreter."""
+    base = tmp_path / "a base"
+    base.mkdir()
+    for name in ("config.json", "model.safetensors", "chat_template.jinja", "tokenizer.json", "manifest.json"):
+        (base / name).write_text(name)
+    asked = segment(tmp_path, base=base, prompts=["p"] * 64)
+    command, work = command_of(asked, CPU), training.working_folder(asked.state)
+    work.mkdir()
+    write_verbatim(base, asked.problems, asked.prompts, work)
+    made = {path.name: path.read_text() for path in (work / "base").iterdir()}
+    state = tmp_path / "kept"
+    state.mkdir()
+    (work / "problems.parquet").replace(state / "problems.parquet")  # as training.run leaves it
+    shutil.rmtree(work)
+    commands.write_command(command, state, asked.record)
+    script = (state / "command.txt").read_text()
+    assert str(work) not in script.replace(f"WORK={work}\n", "")
+    (state / "command.txt").write_text(script.replace(f"\n{command.arguments[0]} ", "\necho ", 1))
+    for environment, place in (({}, work), ({"WORK": str(tmp_path / "again")}, tmp_path / "again")):
+        run = subprocess.run(
+            ["bash", "command.txt"], cwd=state, env=dict(os.environ) | environment, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        said = run.stdout.split()
+        for wanted in (f"data.train_files={place}/problems.parquet", f"trainer.default_local_dir={place}"):
+            assert wanted in said
+        assert f"actor_rollout_ref.model.path={place}/base" in said
+        assert (place / "problems.parquet").read_bytes() == (state / "problems.parquet").read_bytes()
+        assert {path.name: path.read_text() for path in (place / "base").iterdir()} == made
 
 
 @pytest.mark.parametrize(

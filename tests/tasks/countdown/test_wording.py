@@ -270,6 +270,7 @@ def test_a_template_of_ones_own(tmp_path):
         ({"prefil": "x"}, r"unknown key 'prefil' \(did you mean 'prefill'\?\)"),
         ({"prefill": "Answer:"}, "prefill must leave <think> open"),
         ({"prefill": "<think> </think>"}, "prefill must leave <think> open"),
+        ({"before_answer": "\nSo <answer> "}, "before_answer must not hold <answer> tags"),
         ({"lead": "try"}, "lead must end in a mark"),
         ({"lead": 3}, "lead must be a text, not 3"),
         ({"chat": "yes"}, "chat must be one of auto, plain"),

@@ -90,6 +90,15 @@ def test_context_comes_before_the_question(tmp_path):
         ("minerva_math", [{"problem": "a", "solution": "\\boxed{1"}], "closed .*an unclosed box"),
         ("olympiadbench", [{"question": "a", "final_answer": []}], "not a list of answers"),
         ("olympiadbench", [{"question": "a", "final_answer": 3}], "not a list of answers"),
+        ("olympiadbench", [{"question": "a", "final_answer": {"x": "3"}}], "row 1 .*not a list of answers"),
+        (
+            "olympiadbench",
+            [{"question": "a", "final_answer": [float("nan")]}],
+            "final_answer is nan, no number",
+        ),
+        ("amc23", [{"question": "a", "answer": float("inf")}], r"row 1 \(benchmark amc23\): answer is inf, no number"),
+        ("math500", [{"problem": "a \ud83d", "answer": "1"}], "row 1 .* holds half a character"),
+        ("math500", [{"problem": "a", "answer": "\udc00"}], "row 1 .* holds half a character"),
     ],
 )
 def test_bad_rows_are_named(name, rows, message, tmp_path):
@@ -117,11 +126,16 @@ def test_bad_files_and_names(tmp_path):
         read_benchmark("gsm8k", tmp_path / "bad.parquet")
 
 
-def test_summary_counts_words_and_tokens(tmp_path):
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])
+def test_a_byte_order_mark_is_no_part_of_the_file(name, tmp_path):
+    row = json.dumps(ROWS["gsm8k"][0])
+    (tmp_path / name).write_text(row, encoding="utf-8-sig")
+    assert read_benchmark("gsm8k", tmp_path / name)["gold"].item() == "1,004"
+
+
+def test_summary_counts_words(tmp_path):
     frame = read_benchmark("gsm8k", written(tmp_path, [ROWS["gsm8k"][0], {"question": "a b c d", "answer": "#### 1"}]))
-    row = summary(frame, tokens=len).iloc[0]
-    assert (row["problems"], row["words"], row["tokens"]) == (2, 3.0, 8.0)
-    assert "tokens" not in summary(frame)
+    assert summary(frame).to_dict("records") == [{"benchmark": "gsm8k", "problems": 2, "words": 3.0}]
 
 
 PUBLISHED = {"gsm8k": 1319, "math500": 500, "minerva_math": 272, "olympiadbench": 675, "amc23": 40, "aime24": 30}

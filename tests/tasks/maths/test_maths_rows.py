@@ -22,13 +22,16 @@ def test_rows_are_judged_in_order():
         {"gold": "25", "completion": r"\boxed{25\%}", "question": "What percentage of them is red?"},
         {"gold": "1/3", "answer": "0.333", "tolerance": 0.01},
         {"gold": r"\sin x", "answer": r"\cos x"},
+        {"gold": "5", "answer": 5},
+        {"gold": 2.5, "answer": 2.5},
     ]
     verdicts = list(judge_rows(rows, symbolic=False))
-    assert [v["accept"] for v in verdicts] == [True, True, False, False, False, False, True, True, False]
+    assert [v["accept"] for v in verdicts] == [True, True, False, False, False, False, True, True, False, True, True]
     assert [v["status"] for v in verdicts] == [
-        "OK", "OK", "WRONG", "NO_ANSWER", "EMPTY", "WRONG", "OK", "OK", "UNSUPPORTED",
+        "OK", "OK", "WRONG", "NO_ANSWER", "EMPTY", "WRONG", "OK", "OK", "UNSUPPORTED", "OK", "OK",
     ]  # fmt: skip
     assert [v["extracted"] for v in verdicts[:5]] == [r"\frac{1}{2}", "27", "6", None, ""]
+    assert [v["extracted"] for v in verdicts[-2:]] == ["5", "2.5"]
     assert [v["format_ok"] for v in verdicts[:5]] == [True, False, True, False, False]
     assert [v["source"] for v in verdicts[:3]] == ["boxed", "marker", "answer"]
     assert json.loads(json.dumps(verdicts)) == verdicts
@@ -57,7 +60,10 @@ def test_equal_pairs_are_compared_once(monkeypatch):
         ({"gold": float("nan"), "answer": "5"}, "row 2: gold must be a text or a number"),
         ({"gold": "5"}, "row 2: neither answer nor completion"),
         ({"gold": "5", "answer": "5", "completion": "5"}, "row 2: both answer and completion"),
-        ({"gold": "5", "answer": 5}, "row 2: answer must be a text"),
+        ({"gold": "5", "answer": [5]}, "row 2: answer must be a text"),
+        ({"gold": "5", "answer": True}, "row 2: answer must be a text"),
+        ({"gold": "5", "answer": float("nan")}, "row 2: answer must be a text"),
+        ({"gold": "5", "completion": 5}, "row 2: completion must be a text"),
         ({"gold": "5", "completion": ["5"]}, "row 2: completion must be a text"),
         ({"gold": "5", "answer": "5", "question": 3}, "row 2: question must be a text"),
         ({"gold": "5", "answer": "5", "tolerance": "1%"}, "row 2: tolerance must be a number"),
@@ -97,11 +103,40 @@ def test_gold_in_its_several_forms(gold, text):
         ("Find the percentage increase.", True),
         ("The price fell by 20%. How much does it cost now?", False),
         ("How many are left?", False),
+        ("By what % did the price fall?", True),
+        (r"By what $\%$ did it fall?", True),
+        ("What's the percentage chance of rain?", True),
+        ("How likely is it, to the nearest tenth of a percent?", True),
+        ("What is the probability, in percent?", True),
+        (r"It is decreased by $n \%$. Determine the value of $n$.", True),
+        ("It grows by $n$ percent. What is $n$?", True),
+        ("It grows by p% each year. Find p.", True),
+        (r"It grows by $x\%$. What is $y$?", False),
+        (r"If $n\%$ of them leave, how many are left?", False),
+        (r"What is $n \%$ of 50?", False),
+        (r"It grows by $n\%$. What is $n+1$?", False),
+        ("What is 20% of 50?", False),
+        ("What is ten percent of 50?", False),
+        ("40 percent of them are ruins. How many ruins are there?", False),
+        ("Tax is given as a percentage of the price. How much is it?", False),
+        ("It charges 1 percentage-point in 3 minutes. How long does it take?", False),
         ("", False),
     ],
 )
 def test_a_question_for_a_percentage(question, asked):
     assert asks_percentage(question) == asked
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "answer", "accept"),
+    [
+        (r"It is decreased by $n \%$. Determine the value of $n$.", "60", "60", True),
+        (r"It is decreased by $n \%$. Determine the value of $n$.", "60", r"60\%", True),
+        ("10 percent of them left. How many are there?", "10", "10%", False),
+    ],
+)
+def test_the_question_decides_what_a_percent_sign_is(question, gold, answer, accept):
+    assert next(judge_rows([{"question": question, "gold": gold, "answer": answer}]))["accept"] is accept
 
 
 @pytest.mark.parametrize(
@@ -137,4 +172,5 @@ def test_verdicts_of_bare_answers_and_completions():
     assert judge_answer(" 5 ", "5").extracted == "5"
     assert judge_completion("5", "5").format_ok is False
     assert judge_answer("", "5").status is Status.EMPTY
+    assert Status.TOO_DEEP in UNDECIDED
     assert not UNDECIDED & {Status.OK, Status.WRONG, Status.NO_ANSWER, Status.EMPTY}

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from workflow_scripts.policies.verl_engine.hardware import Hardware
+from workflow_scripts.policies.verl_engine.verbatim import BASE, PROBLEMS, TEMPLATE
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.files import write_text
 
@@ -26,7 +27,8 @@ _LONGEST_TEMPORARY = 40
 @dataclass(frozen=True)
 class Command:
     """One run of verl. kind: ppo (both algorithms of reinforcement learning) or sft. overrides: of its config.
-    environment: variables it needs. links: symbolic links that must be there, by place. temporary: Ray's folder."""
+    environment: variables it needs. links: symbolic links that must be there, by place. temporary: Ray's folder.
+    verbatim: the policy that verl reads through a folder of links (see `verbatim`), "" where it reads it itself."""
 
     kind: str
     overrides: Sequence[str]
@@ -34,6 +36,12 @@ class Command:
     processes: int = 1
     links: Mapping[str, str] = field(default_factory=dict)
     temporary: str = ""
+    verbatim: str = ""
+
+    @property
+    def work(self) -> str:
+        """verl's working folder."""
+        return str(Path(self.environment["VERL_FILE_LOGGER_PATH"]).parent)
 
     @property
     def arguments(self) -> list[str]:
@@ -90,16 +98,53 @@ def ray_folder(work: Path) -> str:
 
 
 def write_command(command: Command, folder: Path, record: Mapping[str, object]) -> None:
-    """Writes `command.json` (with `record`, what it was made from) and `command.txt`, a shell script that runs it."""
+    """Writes `command.json` (with `record`, what it was made from) and `command.txt`, a shell script that runs it.
+
+    The script makes what verl reads anew: the working folder, in which the command ran, is gone once the state is
+    written. It needs the `problems.parquet` beside it, where prompts are verbatim.
+    """
     made = {"made_from": record, **asdict(command), "arguments": command.arguments}
     write_text(folder / "command.json", json.dumps(made, indent=1, sort_keys=True) + "\n")
-    lines = ["#!/bin/sh", "set -e"]
+    lines = [
+        "#!/bin/sh",
+        "# Runs verl once more as it was run for this state: bash command.txt, or WORK=/some/folder bash command.txt",
+        "# WORK: a folder without spaces in its path, which need not exist yet. What verl reads is put there, and",
+        "# what it writes stays there. By default the one that was used, which is gone since this state was written.",
+        "set -e",
+        f'[ -n "$WORK" ] || WORK={shlex.quote(command.work)}',
+        'mkdir -p "$WORK"',
+        'WORK="$(cd "$WORK" && pwd)"',
+    ]
+    if command.verbatim:
+        lines += _verbatim_again(command.verbatim)
     for place, target in command.links.items():
-        lines.append(f"mkdir -p {shlex.quote(str(Path(place).parent))}")
-        lines.append(f"ln -sfn {shlex.quote(target)} {shlex.quote(place)}")
-    lines += [f"export {name}={shlex.quote(value)}" for name, value in command.environment.items()]
-    lines.append(" \\\n    ".join(map(shlex.quote, command.arguments)))
+        lines.append(f"mkdir -p {_quoted(str(Path(place).parent), command.work)}")
+        lines.append(f"ln -sfn {shlex.quote(target)} {_quoted(place, command.work)}")
+    lines += [f"export {name}={_quoted(value, command.work)}" for name, value in command.environment.items()]
+    lines.append(" \\\n    ".join(_quoted(argument, command.work) for argument in command.arguments))
     write_text(folder / "command.txt", "\n".join(lines) + "\n")
+
+
+def _verbatim_again(base: str) -> list[str]:
+    """Lines of a shell script that do what `verbatim.write_verbatim` did."""
+    return [
+        f"# {PROBLEMS}: the training problems, their prompts whole; kept beside this file.",
+        f"# {BASE}: links to the policy's files, with a chat template that writes a prompt as it stands.",
+        f"BASE={shlex.quote(base)}",
+        'HERE="$(cd "$(dirname "$0")" && pwd)"',
+        f'[ -e "$WORK/{PROBLEMS}" ] || cp "$HERE/{PROBLEMS}" "$WORK/{PROBLEMS}"',
+        f'mkdir -p "$WORK/{BASE}"',
+        'for file in "$BASE"/*; do',
+        "  case ${file##*/} in chat_template.jinja | chat_template.json | manifest.json) continue ;; esac",
+        f'  ln -sfn "$file" "$WORK/{BASE}/${{file##*/}}"',
+        "done",
+        f'printf %s {shlex.quote(TEMPLATE)} > "$WORK/{BASE}/chat_template.jinja"',
+    ]
+
+
+def _quoted(text: str, work: str) -> str:
+    """A word of the shell, with $WORK in place of the path of the working folder."""
+    return '"$WORK"'.join(shlex.quote(part) if part else "" for part in text.split(work)) or "''"
 
 
 def read_record(folder: Path) -> dict:

@@ -1,12 +1,13 @@
 """A segment's rows of metrics, out of verl's own log and its records of the rollouts.
 
 Measures of breadth are those of `policies.rollouts.described`: the verdicts of every sample stand in the records, since
-`reward_manager` hands them to verl and verl writes them. Three of the columns differ from the built-in trainer's:
+`reward_manager` hands them to verl and verl writes them. Columns that differ from the built-in trainer's:
 
 - kl: verl's estimate on the sampled tokens (k3 for grpo, k1 for ppo), not the exact one; NaN where the coefficient is
   0, for no reference is loaded then;
 - seconds_judging: mean seconds that a sample waits for its verdict, beside the sampling, whose seconds hold it;
-- distinct: completions that differ in text or length (built in: in tokens).
+- distinct: completions that differ in text or length (built in: in tokens);
+- distinct, zero_variance, entrance_entropy: NaN with one sample a problem, which cannot differ from another.
 """
 
 import json
@@ -29,6 +30,7 @@ _OF_VERL = {
     "seconds_judging": "timing_s/agent_loop/compute_score/mean",
     "seconds": "timing_s/step",
 }
+_OF_SEVERAL = ("distinct", "zero_variance", "entrance_entropy")
 _KL = ("actor/kl_loss", "actor/reward_kl_penalty")
 
 
@@ -64,7 +66,8 @@ def _lines(path: Path) -> list[str]:
 
 
 def described(samples: Sequence[Sample], per_problem: int) -> dict[str, float]:
-    """What a step's answers look like: the columns of `policies.rollouts.described`, with the same meanings.
+    """What a step's answers look like: the columns of `policies.rollouts.described`, with the same meanings; NaN for
+    what one sample a problem does not have.
 
     samples: those of a problem stand together, `per_problem` of them. Raises UserError where they do not.
     """
@@ -74,7 +77,7 @@ def described(samples: Sequence[Sample], per_problem: int) -> dict[str, float]:
         {sample["formula_form"] for sample in group if sample["score"] > 0 and sample.get("formula_form")}
         for group in groups
     ]
-    return {
+    found = {
         "reward": _mean([sample["score"] for sample in samples]),
         "format_ok": _mean([bool(sample.get("format_ok")) for sample in samples]),
         "truncated": _mean([not sample.get("stopped", True) for sample in samples]),
@@ -82,8 +85,9 @@ def described(samples: Sequence[Sample], per_problem: int) -> dict[str, float]:
         "distinct": sum(len({(s["output"], s.get("tokens")) for s in group}) for group in groups) / len(samples),
         "zero_variance": _mean([len({sample["score"] for sample in group}) == 1 for group in groups]),
         "entrance_entropy": _mean([_entropy(counter) for counter in openings if counter]),
-        "distinct_formulas": _mean([len(found) for found in formulas]),
+        "distinct_formulas": _mean([len(given) for given in formulas]),
     }
+    return found if per_problem > 1 else found | dict.fromkeys(_OF_SEVERAL, math.nan)
 
 
 def entrance_masses(samples: Sequence[Sample]) -> dict[str, float]:

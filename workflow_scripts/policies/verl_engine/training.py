@@ -2,7 +2,8 @@
 
 A state folder holds verl's checkpoint (`actor/`, `critic/` with ppo, `data.pt`: weights, optimiser, random states and
 data cursor), the judged samples (`rollouts/`), what share of them opens how (`entrances.csv`), all of verl's numbers
-(`metrics.jsonl`), and the command (`command.txt`, `command.json`). Its `.pt` files are pickles: give verl only states
+(`metrics.jsonl`), and the command (`command.txt`, `command.json`) with the prompts that it reads
+(`problems.parquet`, where they are verbatim). Its `.pt` files are pickles: give verl only states
 that you trained or trust.
 """
 
@@ -110,6 +111,7 @@ def command_of(segment: Segment, hardware: Hardware) -> Command:
         environment=environment(hardware, work, critic=segment.settings["algorithm"] == "ppo"),
         links=links,
         temporary=temporary,
+        verbatim=str(_absolute(segment.base)) if verbatim else "",
     )
 
 
@@ -139,7 +141,8 @@ def run(segment: Segment, hardware: Hardware) -> list[dict]:
         )
     )
     with atomic_folder(segment.state) as folder:
-        for name in ("metrics.jsonl", "command.json", "command.txt"):
+        prompts = [PROBLEMS] if segment.prompts is not None else []
+        for name in ("metrics.jsonl", "command.json", "command.txt", *prompts):
             (work / name).replace(folder / name)
         for path in [*kept.iterdir(), rollouts]:
             path.replace(folder / path.name)

@@ -163,7 +163,8 @@ def wording(given: str | Mapping[str, str]) -> Wording:
     """The wording of a name (NAMED), of a template file's path, or of the fields that `spelled_out` gives.
 
     Raises UserError that names the file and the key: no such name or file, an unknown key, a user message without
-    {numbers} and {target}, a prefill that leaves no think part open, another `chat` than CHATS.
+    {numbers} and {target}, a prefill that leaves no think part open, an answer tag in before_answer, another
+    `chat` than CHATS.
     """
     if isinstance(given, str):
         return LAPTOP if given == LAPTOP.name else _checked(_read(given), given)
@@ -216,6 +217,8 @@ def _checked(data: Mapping[str, Any], where: str) -> Wording:
         raise UserError(f"{where}: {LAPTOP.name} is the small policy's own wording; name the template otherwise")
     if found.prefill.rfind("<think>") <= found.prefill.rfind("</think>"):
         raise UserError(f"{where}: prefill must leave <think> open: the contracts read a think part, then an answer")
+    if any(tag in found.before_answer for tag in ("<answer>", "</answer>")):
+        raise UserError(f"{where}: before_answer must not hold <answer> tags; the answer block is put behind it")
     if not found.lead or found.lead[-1].isalnum():
         raise UserError(f"{where}: lead must end in a mark such as a colon, so that a number can follow it")
     if found.chat not in CHATS:

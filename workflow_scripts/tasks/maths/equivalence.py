@@ -12,7 +12,9 @@ Closed rules:
   time;
 * ``x = 5`` equals 5, and ``x = 5``, but not ``y = 5``; other equations are equal when one is a multiple of the other;
   an inequality in one name equals its interval;
-* words are compared without case; ``(C)``, ``\text{(C)}`` and ``C`` are one choice;
+* words are compared without case; ``(C)``, ``\text{(C)}`` and ``C`` are one choice. Letters alone are words in
+  ``\text{…}``, where there are three or more of them, and where two stand bare on both sides and are capitals or a word
+  of a closed list: TS is not ST and no is not on, but xy = yx and RC = ``C \cdot R``;
 * units: see units.py.
 
 The relation is symmetric. All of it is exact but for the oracle.
@@ -23,7 +25,7 @@ from fractions import Fraction
 
 from workflow_scripts.tasks.maths import algebra, structures
 from workflow_scripts.tasks.maths.numbers import PLAIN
-from workflow_scripts.tasks.maths.relations import difference, interval_of, name_of, named_value
+from workflow_scripts.tasks.maths.relations import difference, interval_of, name_of, named_value, read
 from workflow_scripts.tasks.maths.spelling import fingerprint, tidy
 from workflow_scripts.tasks.maths.structures import Group, Leaf, Node, Relation
 from workflow_scripts.tasks.maths.verdicts import Rejected, Status
@@ -108,6 +110,10 @@ class _Comparison:
             return self._in_any_order(one.items, other.items)
         if kinds <= {"list", "set"}:
             return self._in_any_order(self._distinct(one.items), self._distinct(other.items))
+        if kinds == {"union", "list"}:
+            parts = one.items if one.kind == "list" else other.items
+            if any(isinstance(part, Relation) for part in parts):
+                raise Rejected(Status.UNSUPPORTED, "inequalities and a union")
         if kinds == {"union"}:
             return self._in_any_order(one.items, other.items)
         return False
@@ -164,7 +170,7 @@ class _Comparison:
             return False
 
     def _leaves(self, one: Leaf, other: Leaf) -> bool:
-        if one.kind == "words" or other.kind == "words":
+        if "words" in (one.kind, other.kind) or (structures.is_words(one) and structures.is_words(other)):
             self.method = "text"
             return bool(one.words) and one.words == other.words
         if one.kind == "base" or other.kind == "base":
@@ -209,13 +215,15 @@ class _Comparison:
                 return self.same(side, node)
             if isinstance(node, Group) and (interval := interval_of(relation)) is not None:
                 return self.same(interval, node)
-            if isinstance(node, Leaf) and node.kind == "formula":
-                raise Rejected(Status.UNSUPPORTED, "a relation and a formula that is not read")
+            if (isinstance(node, Leaf) and node.kind == "formula") or (isinstance(node, Group) and not read(relation)):
+                raise Rejected(Status.UNSUPPORTED, "a relation and what is not read")
             return False
         if one.signs == other.signs == ("=",):
             return self._equations(one, other)
-        if one.signs == other.signs:
-            return self._in_order(one.sides, other.sides)
+        if one.signs == other.signs and self._in_order(one.sides, other.sides):
+            return True
+        if not (read(one) and read(other)):
+            raise Rejected(Status.UNSUPPORTED, "relations that are not solved for a name")
         return False
 
     def _equations(self, one: Relation, other: Relation) -> bool:

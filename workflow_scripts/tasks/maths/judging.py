@@ -91,7 +91,8 @@ def _judge_row(row: Mapping, number: int, oracle: Oracle, known: dict) -> dict:
     if texts[0] == "answer" and isinstance(text, Real) and not isinstance(text, bool) and isfinite(text):
         text = gold_text(text)
     if not isinstance(text, str):
-        raise UserError(f"row {number}: {texts[0]} must be a text, not {text!r:.60}")
+        kind = "a text or a number" if texts[0] == "answer" else "a text"
+        raise UserError(f"row {number}: {texts[0]} must be {kind}, not {text!r:.60}")
     question, tolerance = row.get("question") or "", row.get("tolerance") or 0.0
     if not isinstance(question, str):
         raise UserError(f"row {number}: question must be a text, not {question!r:.60}")
@@ -133,13 +134,15 @@ def gold_text(gold: object) -> str:
 def asks_percentage(question: str) -> bool:
     """Whether a question asks for a percentage, so that the sign in an answer is a unit and 25 = 25 %.
 
-    It does where it asks "what percent", "by what %", "find the percentage", where it wants the answer "as a percent" or
-    "to the nearest percent", and where it asks for n and says ``n \\%``. A percentage that is only mentioned counts not.
+    It does where it asks "what percent", "by what %" or "find the percentage", where it wants the answer "as a percent"
+    or "to the nearest percent", and where it asks for n and says ``n \\%``; not where it only mentions one.
     """
     if _PERCENTAGE.search(question):
         return True
     names = {found["name"] or found["bare"] for found in _UNKNOWN.finditer(question)}
-    asked = rf"\b(?:value of|solve for|what is|what must|{_TELL})\s+\$?\s*({'|'.join(sorted(names))})\s*\$?(?![\w^_(=+*/])"
+    # Not "what is $n \\%$ of 50", nor "what is $n+1$".
+    end = r"(?!\s?\$?\s?\\?%)(?![\w^_(]|\s*[-=+*/])"
+    asked = rf"\b(?:value of|solve for|what is|what must|{_TELL})\s+\$?\s?(?:{'|'.join(sorted(names))}){end}"
     return bool(names) and re.search(asked, question, re.IGNORECASE) is not None
 
 

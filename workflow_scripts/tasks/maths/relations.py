@@ -16,6 +16,14 @@ def name_of(equation: Relation) -> str:
     return equation.names[0] or equation.names[1]
 
 
+def read(relation: Relation) -> bool:
+    """Whether all is known of a relation that it says: an equation, an inequality in one name that has an interval, or
+    ``x != 5``. Of another (``2x > 10``) it is not, and it may equal what looks different."""
+    if relation.signs == ("!=",):
+        return any(relation.names)
+    return relation.signs == ("=",) or interval_of(relation) is not None
+
+
 def difference(equation: Relation) -> algebra.Quotient | None:
     """Left side minus right side, None where one is not read exactly."""
     left, right = equation.sides

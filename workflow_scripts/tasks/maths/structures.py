@@ -23,7 +23,7 @@ class Leaf:
     """kind: 'value' (read exactly), 'words', 'base' (a numeral with its base), or 'formula' (for the symbolic worker).
 
     text: tidied, without unit or sign of percent.  value: an exact quotient; of a percentage, already divided by 100.
-    words: lower-case letters where the answer could be words, else ''.
+    words: lower-case letters where the answer is or could be words, else ''.
     """
 
     kind: str
@@ -60,6 +60,10 @@ Node = Leaf | Group | Relation
 
 _AND = re.compile(r"\s*\\text\s*\{\s*,?\s*(?:and|or)\s*\}\s*|\s*,?\s+(?:and|or)\s+", re.IGNORECASE)
 _MEMBER = re.compile(r"^[A-Za-z]\w*\s*\\in(?![A-Za-z])\s*")
+_SIGNS = re.compile(r"\\[pm][mp](?![A-Za-z])").findall
+_PAIR = re.compile(r"[A-Za-z]{2}(?: [A-Za-z]{2})*").fullmatch
+_SHORT_TEXT = "am an as at be by do go he if in is it me my no of on or ox so to up us we"
+_SHORT_WORDS = frozenset(_SHORT_TEXT.split())
 _TURNED = {"=": "=", "<": "<", "<=": "<=", ">": "<", ">=": "<=", "!=": "!="}
 _NAME = re.compile(
     r"(?:[A-Za-z]{1,4}|\\[a-zA-Z]+)(?:_(?:\w|\{[^{}]*\}))?(?:\([A-Za-z](?:,\s*[A-Za-z])*\))?|\\angle [A-Za-z_{}0-9 ]+"
@@ -94,7 +98,8 @@ def _node(text: str, depth: int) -> Node:
     bare = unwrapped(text)
     if bare != text:
         # Text commands around a whole answer: words, a choice, or a formula that needed none.
-        return _node(bare, depth + 1) if bare and not _words_of(bare) else Leaf("words", bare, words=_words_of(bare))
+        words = _words_of(bare) or _pairs_of(bare)
+        return _node(bare, depth + 1) if bare and not words else Leaf("words", bare, words=words)
     if "\\cup" in text and len(parts := split(text, ("\\cup",))) > 1:
         return Group("union", tuple(_node(part, depth + 1) for part in _few(parts)))
     parts = _listed(text)
@@ -113,7 +118,7 @@ def _node(text: str, depth: int) -> Node:
             return Group("set", _with_signs([body], depth) if body else ())
     if text in ("\\emptyset", "\\{\\}"):
         return Group("set", ())
-    if ("\\pm" in text) + ("\\mp" in text):
+    if _SIGNS(text):
         return Group("list", _with_signs([text], depth))
     return _leaf(text)
 
@@ -127,7 +132,7 @@ def _with_signs(parts: list[str], depth: int) -> tuple[Node, ...]:
     r"""Nodes of the parts, each ``\pm`` giving two; one sign a part is read."""
     nodes: list[Node] = []
     for part in parts:
-        signs = len(re.findall(r"\\[pm][mp](?![A-Za-z])", part))
+        signs = len(_SIGNS(part))
         if signs == 1:
             for sign in "+-":
                 nodes.append(_node(re.sub(r"\\(?:pm|mp)(?![A-Za-z])", sign, part).strip(), depth + 1))
@@ -194,6 +199,18 @@ def _words_of(text: str) -> str:
     return found[1].casefold() if (found := _CHOICE(text)) else ""
 
 
+def _pairs_of(text: str) -> str:
+    """Lower-case letters of an answer that is runs of two letters and no more, which are words or products."""
+    return text.casefold() if _PAIR(text) else ""
+
+
+def is_words(leaf: Leaf) -> bool:
+    """Whether two bare letters are words and no product: capitals both (TS), or a word of a closed list (no, on)."""
+    return bool(_PAIR(leaf.text)) and all(
+        run.isupper() or run.casefold() in _SHORT_WORDS for run in leaf.text.split(" ")
+    )
+
+
 def _leaf(text: str) -> Leaf:
     if found := _BASE(text):
         digits, base = found[1], int(found[2] or found[3])
@@ -202,6 +219,7 @@ def _leaf(text: str) -> Leaf:
     words = _words_of(text)
     if words and len(words) > 1:
         return Leaf("words", text, words=words)
+    words = words or _pairs_of(text)
     taken = measured(text)
     try:
         value = expressions.read(taken.text)

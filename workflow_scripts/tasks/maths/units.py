@@ -2,6 +2,7 @@ r"""What stands behind a number and is no part of its value: units, things count
 
 Percent is a factor: ``50%`` = ``50\%`` = ``50 percent`` = 1/2, and 50 is not 50 %. Where the question asks for a
 percentage (the caller says so) the sign is a unit instead, and 50 = 50 %: see equivalence.py.
+``5 squared`` is 25 and ``5 cm squared`` a unit; a.m. and p.m. are units that differ.
 Units are not converted. Two units of the list that differ make the answers differ; a thing counted ("12 apples") and
 a unit on one side alone do not. Degrees are a unit (``90^\circ`` = 90), never a factor of pi/180.
 """
@@ -28,6 +29,8 @@ _KINDS = {
     "minute": "min mins minute minutes",
     "hour": "h hr hrs hour hours",
     "day": "day days",
+    "am": "am",
+    "pm": "pm",
     "week": "week weeks",
     "month": "month months",
     "year": "yr year years",
@@ -65,6 +68,8 @@ _SCALE = re.compile(
 _POWER = r"\s*(?:\^\s*\{?\s*(?P<power>-?[23])\s*\}?)?\s*$"
 _IN_TEXT = re.compile(r"\\text\s*\{(?P<words>[^{}]*?)(?:\^?(?P<inner>[23]))?\s*\}" + _POWER)
 _BARE = re.compile(r"(?<=[\d\s})])(?P<words>[A-Za-z]{2,}[A-Za-z .,/'-]*)" + _POWER)
+_HALF_DAY = re.compile(r"(?<![A-Za-z\\])([ap])\.\s?m(?:\.|(?![A-Za-z]))", re.IGNORECASE)
+_POWER_WORD = re.compile(r"\s*\b(squared|cubed)\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]+")
 
 
@@ -82,6 +87,8 @@ def measured(text: str) -> Measured:
     """Takes what is no part of the value off the end of a tidied answer; the text itself where there is nothing."""
     if text[-1:].isdigit() and "\\text" not in text and "^" not in text:
         return Measured(text)
+    text = _HALF_DAY.sub(r"\1m", text)
+    text = _POWER_WORD.sub(lambda found: {"s": "^2", "c": "^3"}[found[1][0].lower()], text)
     for pattern, unit in ((_PERCENT, ""), (_DEGREE, "degree")):
         found = pattern.search(text)
         if found and found.start():
@@ -99,6 +106,8 @@ def measured(text: str) -> Measured:
     if unit is None or not _NUMBERLIKE(number):
         return Measured(text)
     power = found["power"] or (found["inner"] if in_text else None)
+    if power and not found["words"].strip():  # 5\text{ squared}
+        return Measured(f"{number}^{power}")
     inner = measured(number) if number.endswith("}") and "\\text" in number else Measured(number)
     return Measured(inner.text, f"{unit}^{power}" if unit and power else unit or inner.unit)
 

@@ -23,7 +23,7 @@ class Status(StrEnum):
     ERROR = "ERROR"  # the symbolic worker failed otherwise
 
 
-UNDECIDED = frozenset({Status.UNSUPPORTED, Status.TIMEOUT, Status.MEMORY, Status.ERROR})
+UNDECIDED = frozenset({Status.UNSUPPORTED, Status.TOO_DEEP, Status.TIMEOUT, Status.MEMORY, Status.ERROR})
 """Rejected because nothing could be found out; counted apart from `WRONG` wherever shares are reported."""
 
 
