@@ -18,6 +18,7 @@ rule table2:
         runtime=5,
     params:
         code=of_code("stages/table2.py"),
+        solution_set=menu_set(settings),
         lines=line_ends(settings),
         confidence=settings.measures.confidence,
     script:

@@ -84,7 +84,8 @@ def _parser() -> argparse.ArgumentParser:
         commands,
         "audit",
         "Measures where your own checkpoints narrowed: checks the folders, writes a config, runs the workflow. "
-        "The first is the base; in the order given they are steps 1, 2, … of one line. One folder: a base alone.",
+        "The first is the base; in the order given they are steps 1, 2, … of one line. One folder: a base alone. "
+        "Ends in results/STUDY/report.html; nothing is trained.",
         "entrances audit runs/step-0 runs/step-200 --study mine --cores 4",
         _audit,
     )

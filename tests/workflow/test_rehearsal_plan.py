@@ -11,7 +11,8 @@ from workspaces import ROOT
 SIZES = {
     "problems.evaluation", "problems.calibration", "problems.training", "problems.depth", "problems.tail",
     "sampling.samples", "sampling.lost", "sampling.halves", "sampling.max_new_tokens", "sampling.gpus",
-    "clamps.continuations", "clamps.families", "clamps.scaffolds", "clamps.run_cuts", "clamps.tail_cells", "clamps.permutations", "clamps.max_new_tokens",
+    "clamps.continuations", "clamps.families", "clamps.scaffolds", "clamps.run_cuts", "clamps.tail_cells",
+    "clamps.permutations", "clamps.max_new_tokens",
     "measures.pass_at", "measures.bootstrap",
     "interventions.samples", "interventions.blocks", "interventions.alphas", "interventions.mixed",
     "interventions.proposing",

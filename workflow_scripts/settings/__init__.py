@@ -86,8 +86,8 @@ class Settings(Section):
                 raise ValueError(f"lines.{name}: verl knows no countermeasures; drop them or set engine: built_in")
             if line.engine == "built_in" and not line.source and self.policy.wording != "laptop":
                 raise ValueError(
-                    f"lines.{name}: the built_in engine trains the small policy, which reads wording laptop; set engine: "
-                    "verl, or give `source` for a line of checkpoints that exist"
+                    f"lines.{name}: the built_in engine trains the small policy, which reads wording laptop; set "
+                    "engine: verl, or give `source` for a line of checkpoints that exist"
                 )
 
     def _roads_lead_back(self) -> None:

@@ -19,7 +19,7 @@ def main(input, output, params, wildcards):
         changes,
         tokens,
         names,
-        solution_set=params.get("solution_set"),
+        solution_set=params.solution_set,
         confidence=params.confidence,
         notes=notes,
     )
