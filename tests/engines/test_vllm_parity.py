@@ -177,6 +177,14 @@ def test_a_completion_ends_where_the_context_is_full(lent):
     assert max(ours) == max(theirs) == 6
 
 
+def test_more_prompt_tokens_than_vllm_reads_in_one_step(lent):
+    """Read in parts, a prompt would have its sample's random stream wound back, which fails on CPUs."""
+    folder, words = lent("llama"), ["1", "2", "3", "4", "+", "-", "*", "=", ","]
+    prompts = [Prompt(f"p{place}", " ".join([words[place % 9], *["1"] * 30])) for place in range(9)]
+    table = sample_vllm(folder, prompts, **CALL | {"max_new_tokens": 2}, samples=60)
+    assert table.num_rows == 540  # of 31 tokens each: twice what one step reads
+
+
 @pytest.mark.parametrize("kind", ["llama", "qwen3"])
 def test_log_probabilities_are_equal(lent, kind):
     folder = lent(kind)
@@ -210,11 +218,3 @@ def test_a_folder_that_vllm_cannot_load_is_named(folders, tmp_path):
         engine(tmp_path, longest=20, prefix_caching=True),
     ):
         raise AssertionError("vLLM started without weights")
-
-
-def test_more_prompt_tokens_than_vllm_reads_in_one_step(folders):
-    """Read in parts, a prompt would have its sample's random stream wound back, which fails on CPUs."""
-    words = ["1", "2", "3", "4", "+", "-", "*", "=", ","]
-    prompts = [Prompt(f"p{place}", " ".join([words[place % 9], *["1"] * 30])) for place in range(9)]
-    table = sample_vllm(folders["llama"], prompts, **CALL | {"max_new_tokens": 2}, samples=60)
-    assert table.num_rows == 540  # of 31 tokens each: twice what one step reads
