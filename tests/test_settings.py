@@ -11,7 +11,9 @@ def test_the_schema_file_is_current(project):
     )
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml", "full.yaml", "paper.yaml", "rehearsal.yaml", "qwen3.yaml"])
+@pytest.mark.parametrize(
+    "name", ["config.yaml", "smoke.yaml", "full.yaml", "paper.yaml", "rehearsal.yaml", "qwen3.yaml"]
+)
 def test_the_shipped_configs_are_valid(project, name):
     assert settings.load(project / "config" / name).study == name.replace("config", "laptop").removesuffix(".yaml")
 

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.workflow
+
 
 @pytest.fixture(scope="module")
 def report(smoke):

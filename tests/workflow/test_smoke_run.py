@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.workflow
+
 TABLES = (
     *(f"tables/table{number}.{ending}" for number in range(1, 7) for ending in ("csv", "md", "tex")),
     *(f"tables/roads.{ending}" for ending in ("csv", "md", "tex")),
