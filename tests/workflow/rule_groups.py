@@ -11,7 +11,7 @@ IN_ACCESS = {"access", "figure2", "theory", "theory_test"}
 IN_RECOVERY = {"recoverability", "recoverability_curve", "table3"}
 AT_DEPTH = {"depth", "depth_curve"}
 CLAMPS_OF_MENUS = {"menu_clamps", "depth_clamps"}
-OF_POLICIES = {"masses", "step_masses", "likelihoods", "figure1", "rollouts", "tail_clamps"}
+OF_POLICIES = {"policy_card", "masses", "step_masses", "likelihoods", "figure1", "rollouts", "tail_clamps"}
 """Rules that read a policy's folder, and the clamps that are made of masses."""
 INTERVENED = {"calibration_outcomes", "intervention_choice", "held_out_outcomes", "interventions", "table4"}
 PARTNERED = {"partner_outcomes", "partner_curve"}

@@ -40,7 +40,11 @@ EDITED_FILES = {
     "measures/claims.py": ({"scorecard"}, {"scorecard"}, ""),
     "measures/shapley.py": ({"access"}, IN_ACCESS | {"scorecard"}, ""),
     "measures/screening.py": ({"screening"}, ON_LADDER | {"scorecard"}, ""),
-    "tasks/countdown/continuations.py": ({"likelihoods"}, {"likelihoods", "scorecard"} | IN_NATS, ""),
+    "tasks/countdown/continuations.py": (
+        {"likelihoods", "policy_card"},
+        {"likelihoods", "policy_card", "scorecard"} | IN_NATS,
+        "",
+    ),
     "tasks/countdown/scaffolds.py": ({"ladder_clamps"}, {"ladder_clamps"} | AFTER_LADDER, "ladder"),
     "tasks/countdown/depth_clamps.py": (
         {"depth_clamps"},
@@ -104,7 +108,13 @@ CHANGED_SETTINGS = [
     ("clamps.scaffolds", 1, {"ladder_clamps"}, {"ladder_clamps"} | AFTER_LADDER, "ladder"),
     ("clamps.tail_cells", 7, {"tail_clamps"}, {"tail_clamps"} | AFTER_ENTRANCES, "entrances"),
     ("clamps.continuations", 3, {"clamped_rollouts"}, AFTER_ENTRANCES | ON_LADDER | AT_DEPTH, "entrances ladder depth"),
-    ("sampling.samples", 20, {"rollouts", "figure1"}, {"rollouts", "figure1"} | AFTER_SAMPLES, "ladder"),
+    (
+        "sampling.samples",
+        20,
+        {"rollouts", "figure1", "policy_card"},
+        {"rollouts", "figure1", "policy_card"} | AFTER_SAMPLES,
+        "ladder",
+    ),
 ]
 
 
@@ -197,8 +207,9 @@ def test_a_new_objective_retrains_nothing(edited):
 def test_a_new_rung_makes_the_ladder_anew_and_trains_nothing(edited):
     source = edited.sources / "workflow_scripts/tasks/countdown/clamps.py"
     text = source.read_text()
-    assert text.count('f"try {first} {operator}"') == 1
-    source.write_text(text.replace('f"try {first} {operator}"', 'f"try {first} {operator} {second}"'))
+    given = 'words.entrance(f"{operand(step.first)}{step.operator}")'
+    assert text.count(given) == 1
+    source.write_text(text.replace(given, f'{given} + " 1"'))
     jobs = edited.jobs()
     assert rules(jobs) == EDITED_FILES["tasks/countdown/clamps.py"][1]
     assert clamped(jobs) == {"entrances", "ladder"}
@@ -214,7 +225,7 @@ def test_more_steps_are_only_trained_and_measured_themselves(tiny, tmp_path):
     assert named(jobs, "masses", "set") == {"evaluation"}
     assert clamped(jobs) == {"entrances"}
     assert named(jobs, "scores", "sampled") == new | {f"{policy}.entrances" for policy in new}
-    every_step = {"summary", "table1", "breadth", "trajectories", "training_curves", "scorecard"}
+    every_step = {"summary", "table1", "breadth", "trajectories", "training_curves", "scorecard", "policy_card"}
     every_step |= IN_ACCESS | IN_RECOVERY
     made = {"train_segment", "rollouts", "scores", "problem_breadth", "masses", "clamped_rollouts"}
     assert rules(jobs) == made | every_step

@@ -2,8 +2,10 @@
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workflow_scripts.records.errors import UserError
 
@@ -89,6 +91,20 @@ class Architecture:
             "eos_token_id": self.end_id,
             "pad_token_id": self.pad_id,
         }
+
+
+def architecture_of(sizes: Mapping[str, Any], vocabulary: Sequence[str]) -> Architecture:
+    """Sizes of a policy that is trained from scratch. sizes: the config's section, heads of width hidden / heads."""
+    return Architecture(
+        vocabulary=len(vocabulary),
+        model_type=sizes["architecture"],
+        hidden=sizes["hidden"],
+        layers=sizes["layers"],
+        heads=sizes["heads"],
+        head_dim=sizes["hidden"] // sizes["heads"],
+        mlp=sizes["mlp"],
+        positions=sizes["context"],
+    )
 
 
 def read_architecture(folder: str | os.PathLike) -> Architecture:

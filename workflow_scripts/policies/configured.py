@@ -1,29 +1,9 @@
-"""Sizes and settings of the small policies' trainers from the keys of the config (workflow_scripts/settings)."""
+"""Settings of the reinforcement trainer from the keys of the config (workflow_scripts/settings/training.py)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from workflow_scripts.policies.architecture import Architecture
-from workflow_scripts.policies.model import Policy
-from workflow_scripts.policies.own_samples import own_samples
-from workflow_scripts.policies.preferences import PreferenceSettings, prefer, preference_pairs
-from workflow_scripts.policies.rollouts import Reward
-from workflow_scripts.policies.tokenizer import Tokenizer
 from workflow_scripts.policies.training import LineSettings
-
-
-def architecture_of(sizes: Mapping[str, Any], vocabulary: Sequence[str]) -> Architecture:
-    """Sizes of a policy that is trained from scratch. sizes: the config's section, heads of width hidden / heads."""
-    return Architecture(
-        vocabulary=len(vocabulary),
-        model_type=sizes["architecture"],
-        hidden=sizes["hidden"],
-        layers=sizes["layers"],
-        heads=sizes["heads"],
-        head_dim=sizes["hidden"] // sizes["heads"],
-        mlp=sizes["mlp"],
-        positions=sizes["context"],
-    )
 
 
 def line_settings(given: Mapping[str, Any], *, seed: int, line: str) -> LineSettings:
@@ -50,31 +30,3 @@ def line_settings(given: Mapping[str, Any], *, seed: int, line: str) -> LineSett
         lam=given["gae_lambda"],
         countermeasures=given["countermeasures"] or None,
     )
-
-
-def prefer_own_samples(
-    policy: Policy,
-    tokenizer: Tokenizer,
-    prompts: Sequence[str],
-    reward: Reward,
-    given: Mapping[str, Any],
-    *,
-    seed: int,
-    max_new_tokens: int,
-) -> Iterator[dict[str, float]]:
-    """DPO of a policy, which it changes, on its own judged samples: a row of PREFERENCES for each step.
-
-    given: the keys of settings.training.DpoRoad. seed: keys samples, pairs and batches.
-    """
-    samples = {"samples": given["samples"], "max_new_tokens": max_new_tokens}
-    batch = own_samples(policy, prompts, reward, tokenizer, seed=seed, **samples)
-    pairs = preference_pairs(batch, given["pairs_a_problem"], seed=seed)
-    settings = PreferenceSettings(
-        seed=seed,
-        steps=given["steps"],
-        pairs=given["pairs"],
-        rate=given["learning_rate"],
-        warmup=min(PreferenceSettings.warmup, given["steps"]),
-        beta=given["beta"],
-    )
-    return prefer(policy, pairs, settings)

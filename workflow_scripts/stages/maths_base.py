@@ -3,7 +3,7 @@
 import pyarrow as pa
 import torch
 
-from workflow_scripts.policies.configured import architecture_of
+from workflow_scripts.policies.architecture import architecture_of
 from workflow_scripts.policies.model import new_policy, save_policy
 from workflow_scripts.policies.pretraining import Schedule, pretrain
 from workflow_scripts.policies.tokenizer import save_tokenizer

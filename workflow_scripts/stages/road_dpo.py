@@ -3,8 +3,8 @@
 import pyarrow as pa
 import torch
 
-from workflow_scripts.policies.configured import prefer_own_samples
 from workflow_scripts.policies.folders import load_small, save_small
+from workflow_scripts.policies.own_preferences import prefer_own_samples
 from workflow_scripts.records import manifests, seeds
 from workflow_scripts.records.progress import progress
 from workflow_scripts.records.recovery_schemas import PREFERENCES
