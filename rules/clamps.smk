@@ -54,7 +54,7 @@ rule likelihoods:
         runtime=lambda wildcards, attempt: 30 * attempt,
         gpus=settings.sampling.gpus,
     params:
-        code=code_of_engine("stages/likelihoods.py", "likelihood"),
+        code=code_of_engine(settings.sampling.engine, "stages/likelihoods.py", "likelihood"),
         wording=WORDING,
         engine=settings.sampling.engine,
         solution_set=menu_set(settings),
@@ -221,7 +221,7 @@ rule clamped_rollouts:
         runtime=lambda wildcards, attempt: 60 * attempt,
         gpus=settings.sampling.gpus,
     params:
-        code=code_of_engine("stages/clamped_rollouts.py", "sampling"),
+        code=code_of_engine(settings.sampling.engine, "stages/clamped_rollouts.py", "sampling"),
         wording=WORDING,
         study_seed=settings.seed,
         continuations=settings.clamps.continuations,

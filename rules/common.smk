@@ -75,9 +75,9 @@ def environment_of(engine):
     return "../envs/laptop.yaml" if engine == "built_in" else "../envs/cluster.yaml"
 
 
-def code_of_engine(stage, work):
+def code_of_engine(engine, stage, work):
     """Digest of a stage and of the engine's module for its work, `sampling` or `likelihood`, which it imports by name."""
-    prefix = {"built_in": "", "vllm": "vllm_"}[settings.sampling.engine]
+    prefix = {"built_in": "", "vllm": "vllm_"}[engine]
     return of_code(stage, f"policies/{prefix}{work}.py")
 
 

@@ -27,7 +27,7 @@ rule maths_rollouts:
         runtime=lambda wildcards, attempt: 60 * attempt,
         gpus=settings.maths.sampling.gpus,
     params:
-        code=of_code("stages/maths_rollouts.py"),
+        code=code_of_engine(settings.maths.sampling.engine, "stages/maths_rollouts.py", "sampling"),
         prompt=settings.maths.prompt,
         study_seed=settings.seed,
         samples=settings.maths.sampling.samples,

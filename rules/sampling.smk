@@ -24,7 +24,7 @@ rule rollouts:
         runtime=lambda wildcards, attempt: 60 * attempt,
         gpus=settings.sampling.gpus,
     params:
-        code=code_of_engine("stages/rollouts.py", "sampling"),
+        code=code_of_engine(settings.sampling.engine, "stages/rollouts.py", "sampling"),
         wording=WORDING,
         study_seed=settings.seed,
         samples=lambda wildcards: samples_of(wildcards.policy),
@@ -76,7 +76,7 @@ rule more_rollouts:
         runtime=lambda wildcards, attempt: 60 * attempt,
         gpus=settings.sampling.gpus,
     params:
-        code=code_of_engine("stages/rollouts.py", "sampling"),
+        code=code_of_engine(settings.sampling.engine, "stages/rollouts.py", "sampling"),
         wording=WORDING,
         study_seed=settings.seed,
         samples=lambda wildcards: further_samples(settings.sampling)[wildcards.further],
