@@ -18,7 +18,8 @@ configfile: str(ROOT / "config/config.yaml")
 
 settings = checked_settings(config)
 WORDING = checked_wording(settings)
-go_offline(settings)
+if settings.offline:
+    fetch_nothing()
 config.update(settings.model_dump(mode="json"))  # captions and the report read every key, defaults included
 
 

@@ -14,7 +14,7 @@ from workflow_scripts.records.digest import of_code
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.failures import keep_to_be_done
 from workflow_scripts.records.files import require_writable
-from workflow_scripts.records.interpreter import hand_to_jobs
+from workflow_scripts.records.interpreter import fetch_nothing, hand_to_jobs
 from workflow_scripts.settings import validated
 from workflow_scripts.tasks.countdown.wording import spelled_out
 
@@ -35,12 +35,6 @@ def checked_wording(settings):
         return spelled_out(settings.policy.wording)
     except UserError as error:
         raise WorkflowError(f"policy.wording: {error}") from None
-
-
-def go_offline(settings):
-    """Tells every job, by the hub's own variable, that nothing is to be fetched: no param, since it changes no result."""
-    if settings.offline:
-        os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 def state_of(source, folder=None):
