@@ -1,8 +1,9 @@
 """Copies what the workflow measured into README.md: tables, claims, cost, figures. `make readme` runs it.
 
-The scenario `full` is copied where it was run; else the README keeps what it has of it.
+The scenarios `full` and `qwen3` are copied where they were run; else the README keeps what it has of them.
 """
 
+import csv
 import re
 import shutil
 import sys
@@ -45,6 +46,25 @@ def full_scenario(results: Path) -> str:
     return f"{table}\n* Training these took {jobs} jobs and {seconds / 60:.0f} CPU minutes."
 
 
+def second_family(results: Path, other: Path) -> str:
+    """Claims of two studies side by side: verdict and measured number under each; claims that one of them left out."""
+    claims = [
+        list(csv.DictReader((of / "tables/claims.csv").read_text(encoding="utf-8").splitlines()))
+        for of in (results, other)
+    ]
+    beside = {row["id"]: row for row in claims[1] if row["measured"]}
+    lines = ["| claim | | llama | qwen3 |", "|---|---|---|---|"]
+    for row in claims[0]:
+        if row["id"] in beside and row["measured"]:
+            told = [f"{one['verdict']} ({float(one['measured']):.3f})" for one in (row, beside[row["id"]])]
+            lines.append(f"| {row['id']} | {row['statement']} | {' | '.join(told)} |")
+    same = sum(row["verdict"] == beside[row["id"]]["verdict"] for row in claims[0] if row["id"] in beside)
+    seconds = costs(benchmark_files(other / "benchmarks"))["cpu_seconds"].sum()
+    lines += ["", f"* {same} of {len(lines) - 2} verdicts agree. In brackets the first quantity of the claim's rule."]
+    lines.append(f"* The study with the second family took {seconds / 60:.0f} CPU minutes.")
+    return "\n".join(lines)
+
+
 def main(results: Path) -> None:
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
@@ -54,6 +74,9 @@ def main(results: Path) -> None:
     full = results.with_name("full")
     if (full / "tables/roads.md").exists():
         text = filled(text, "full", full_scenario(full))
+    other = results.with_name("qwen3")
+    if (other / "tables/claims.csv").exists():
+        text = filled(text, "second-family", second_family(results, other))
     readme.write_text(text, encoding="utf-8")
     for name in FIGURES:
         shutil.copyfile(results / f"figures/{name}.png", Path(__file__).with_name(f"{name}.png"))
