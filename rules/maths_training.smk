@@ -86,7 +86,7 @@ rule maths_sft:
         study_seed=settings.seed,
         road=lambda wildcards: wildcards.road,
         settings=lambda wildcards: settings.maths.roads[wildcards.road].model_dump(
-            exclude={"seeds", "role", "start", "kind"}
+            exclude={"seeds", "role", "start", "kind", "engine", "gpus"}
         ),
     script:
         "../workflow_scripts/stages/maths_sft.py"
@@ -119,7 +119,7 @@ rule maths_dpo:
         road=lambda wildcards: wildcards.road,
         max_new_tokens=settings.maths.sampling.max_new_tokens,
         settings=lambda wildcards: settings.maths.roads[wildcards.road].model_dump(
-            exclude={"seeds", "role", "start", "kind"}
+            exclude={"seeds", "role", "start", "kind", "engine", "gpus"}
         ),
     script:
         "../workflow_scripts/stages/maths_dpo.py"

@@ -58,9 +58,45 @@ rule road_sft:
         study_seed=settings.seed,
         road=lambda wildcards: wildcards.road,
         max_new_tokens=settings.sampling.max_new_tokens,
-        settings=lambda wildcards: settings.roads[wildcards.road].model_dump(exclude={"seeds", "role", "start", "kind"}),
+        settings=road_settings,
     script:
         "../workflow_scripts/stages/road_sft.py"
+
+
+rule road_sft_verl:
+    """A policy fine-tuned by verl on several solutions a problem; its shards are merged in the same job."""
+    input:
+        start=start_of_road,
+        problems=rules.problem_sets.output.training,
+        demonstrations=rules.demonstrations.output.demonstrations,
+    output:
+        policy=directory("<results>/policies/{road}-s{seed}"),
+        state=directory("<results>/training/{road}-s{seed}"),
+        metrics="<results>/training/{road}-s{seed}.parquet",
+        metrics_manifest="<results>/training/{road}-s{seed}.manifest.json",
+    log:
+        "<results>/logs/roads/{road}-s{seed}.log",
+    benchmark:
+        "<results>/benchmarks/road_sft_verl/{road}-s{seed}.tsv"
+    wildcard_constraints:
+        road=either(roads_of_kind(settings, "sft", "verl")),
+    priority: 5
+    conda:
+        "../envs/cluster.yaml"
+    threads: 2
+    resources:
+        mem_mb=lambda wildcards, attempt: 8000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
+        gpus=lambda wildcards: settings.roads[wildcards.road].gpus,
+    params:
+        code=of_code("stages/road_sft_verl.py"),
+        wording=WORDING,
+        study_seed=settings.seed,
+        road=lambda wildcards: wildcards.road,
+        settings=road_settings,
+        hardware=lambda wildcards: settings.verl.model_dump() | {"gpus": settings.roads[wildcards.road].gpus},
+    script:
+        "../workflow_scripts/stages/road_sft_verl.py"
 
 
 rule road_dpo:
@@ -89,7 +125,7 @@ rule road_dpo:
         study_seed=settings.seed,
         road=lambda wildcards: wildcards.road,
         max_new_tokens=settings.sampling.max_new_tokens,
-        settings=lambda wildcards: settings.roads[wildcards.road].model_dump(exclude={"seeds", "role", "start", "kind"}),
+        settings=road_settings,
     script:
         "../workflow_scripts/stages/road_dpo.py"
 

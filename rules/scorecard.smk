@@ -33,6 +33,7 @@ rule scorecard:
     params:
         code=of_code("stages/scorecard.py"),
         lines=line_ends(settings),
+        given=[name for name, line in settings.lines.items() if line.source],  # checkpoints that exist
         maths=maths_claim_settings(settings),
         margins=settings.measures.margins,
         confidence=settings.measures.confidence,

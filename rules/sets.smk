@@ -18,9 +18,16 @@ def road_policies(settings, kind=None):
     return [policy for row in road_rows(settings) if kind in (None, row["kind"]) for policy in row["policies"]]
 
 
-def roads_of_kind(settings, kind):
-    """Names of the roads of one kind; one that no road has where there are none, since a constraint cannot be empty."""
-    return [row["name"] for row in road_rows(settings) if row["kind"] == kind] or ["-"]
+def roads_of_kind(settings, kind, engine="built_in"):
+    """Names of the roads of one kind by one engine; one that no road has where there are none: no constraint is empty."""
+    by = {name: getattr(road, "engine", "built_in") for name, road in settings.roads.items()}
+    return [row["name"] for row in road_rows(settings) if row["kind"] == kind and by[row["name"]] == engine] or ["-"]
+
+
+def road_settings(wildcards):
+    """Training settings of a road without reinforcement as plain params: what it is trained with, not where."""
+    away = {"seeds", "role", "start", "kind", "engine", "gpus"}
+    return settings.roads[wildcards.road].model_dump(exclude=away)
 
 
 def start_of_road(wildcards):

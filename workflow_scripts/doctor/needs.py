@@ -76,7 +76,11 @@ def needs_of(settings: Settings) -> list[Need]:
         for name, road in roads.items():
             engine, gpus = getattr(road, "engine", "built_in"), getattr(road, "gpus", 0)
             if engine != "built_in" or gpus:
-                found.append(Need((f"{rule}{road.kind}",), engine, gpus, f"{section}.{name}"))
+                by = "_verl" if road.kind == "sft" and engine == "verl" else ""
+                found.append(Need((f"{rule}{road.kind}{by}",), engine, gpus, f"{section}.{name}"))
+    for name, line in settings.scicode.lines.items():
+        rules = ("scicode_segment",) if line.engine == "built_in" else ("scicode_verl_segment", "scicode_merged")
+        found.append(Need(rules, line.engine, line.gpus, f"scicode.lines.{name}"))
     found.append(Need(SAMPLING, settings.sampling.engine, settings.sampling.gpus, "sampling"))
     return [*found, *_of_maths(settings.maths)]
 

@@ -15,6 +15,8 @@ from workflow_scripts.records.errors import UserError
 ROOT = Path(__file__).resolve().parents[2]
 """Of the checkout that this package belongs to; its Snakefile is the one that is asked."""
 
+DEFAULT = ROOT / "config/config.yaml"
+
 _CONSOLE = ("COLUMNS", "SNAKEMAKE_PROFILE")
 
 
@@ -26,7 +28,8 @@ def snakemake(config: Mapping[str, Any], targets: Sequence[str], *options: str) 
     """
     with tempfile.TemporaryDirectory(prefix="snakemake-config-") as folder:
         path = Path(folder) / "config.yaml"
-        path.write_text(yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False), encoding="utf-8")
+        whole = over_default(config, yaml.safe_load(DEFAULT.read_text(encoding="utf-8")))
+        path.write_text(yaml.safe_dump(whole, allow_unicode=True, sort_keys=False), encoding="utf-8")
         call = [sys.executable, "-m", "snakemake", *targets, "--snakefile", str(ROOT / "Snakefile")]
         call += ["--directory", str(Path.cwd()), "--configfile", str(path), "--cores", "1", "--nolock", *options]
         environment = {name: value for name, value in os.environ.items() if name not in _CONSOLE}
@@ -36,3 +39,17 @@ def snakemake(config: Mapping[str, Any], targets: Sequence[str], *options: str) 
         end = "\n".join(done.stderr.strip().splitlines()[-15:])
         raise UserError(f"snakemake {' '.join(options)} failed:\n{end}")
     return done.stdout
+
+
+def over_default(config: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
+    """The overlay of `default` that amounts to `config`: names that only the default has are null, which drops them.
+
+    Snakemake lays what it is given over its own config file, so that a line that the study has dropped would be back.
+    """
+    kept = {
+        name: over_default(value, default[name])
+        if isinstance(value, Mapping) and isinstance(default.get(name), Mapping)
+        else value
+        for name, value in config.items()
+    }
+    return kept | {name: None for name in default if name not in config}

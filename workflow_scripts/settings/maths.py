@@ -218,6 +218,9 @@ class Maths(Section):
             known = ["base", *list(self.roads)[: list(self.roads).index(name)]]
             if road.start not in known:
                 raise ValueError(f"roads.{name}.start ({road.start}) must come before it: one of {', '.join(known)}")
+        odd = [name for name, road in self.roads.items() if getattr(road, "engine", "built_in") != "built_in"]
+        if odd:
+            raise ValueError(f"roads.{odd[0]}.engine: the small maths policy is trained by the built_in engine")
         self._seeds_fit()
         same = [name for name, pair in self.pairs.items() if pair[0] == pair[1]]
         if same:

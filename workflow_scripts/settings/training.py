@@ -163,6 +163,10 @@ class SftRoad(_Road):
 
     kind: Literal["sft"]
     """Supervised."""
+    engine: Literal["built_in", "verl"] = "built_in"
+    """What trains: built_in for small policies on few cores, verl for real sizes (solver's solutions, all weights)."""
+    gpus: Annotated[int, Field(ge=0)] = 0
+    """GPUs of a training job; changes no result."""
     seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] = [1]
     """Training seeds."""
     source: Literal["solver", "own"] = "solver"
@@ -181,6 +185,12 @@ class SftRoad(_Road):
     """Which checkpoint is kept."""
     lora: Annotated[int, Field(ge=0)] = 0
     """Rank of low-rank adapters (peft); 0 trains all weights."""
+
+    @model_validator(mode="after")
+    def _engine_can(self) -> "SftRoad":
+        if self.engine == "verl" and (self.source != "solver" or self.selection != "last" or self.lora):
+            raise ValueError("engine: verl trains all weights on the solver's solutions and keeps the last step")
+        return self
 
 
 class DpoRoad(_Road):

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from workflow_scripts.policies.verl_engine.hardware import Hardware
-from workflow_scripts.policies.verl_engine.verbatim import BASE, PROBLEMS, TEMPLATE
+from workflow_scripts.policies.verl_engine.verbatim import BASE, TEMPLATE
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.files import write_text
 
@@ -28,7 +28,8 @@ _LONGEST_TEMPORARY = 40
 class Command:
     """One run of verl. kind: ppo (both algorithms of reinforcement learning) or sft. overrides: of its config.
     environment: variables it needs. links: symbolic links that must be there, by place. temporary: Ray's folder.
-    verbatim: the policy that verl reads through a folder of links (see `verbatim`), "" where it reads it itself."""
+    verbatim: the policy that verl reads through a folder of links (see `verbatim`), "" where it reads it itself.
+    texts: files that are written into the working folder for verl to read, and kept with the state."""
 
     kind: str
     overrides: Sequence[str]
@@ -37,6 +38,7 @@ class Command:
     links: Mapping[str, str] = field(default_factory=dict)
     temporary: str = ""
     verbatim: str = ""
+    texts: Sequence[str] = ()
 
     @property
     def work(self) -> str:
@@ -101,7 +103,7 @@ def write_command(command: Command, folder: Path, record: Mapping[str, object]) 
     """Writes `command.json` (with `record`, what it was made from) and `command.txt`, a shell script that runs it.
 
     The script makes what verl reads anew: the working folder, in which the command ran, is gone once the state is
-    written. It needs the `problems.parquet` beside it, where prompts are verbatim.
+    written. It needs the command's `texts` beside it.
     """
     made = {"made_from": record, **asdict(command), "arguments": command.arguments}
     write_text(folder / "command.json", json.dumps(made, indent=1, sort_keys=True) + "\n")
@@ -115,6 +117,8 @@ def write_command(command: Command, folder: Path, record: Mapping[str, object]) 
         'mkdir -p "$WORK"',
         'WORK="$(cd "$WORK" && pwd)"',
     ]
+    if command.texts:
+        lines += _texts_again(command.texts)
     if command.verbatim:
         lines += _verbatim_again(command.verbatim)
     for place, target in command.links.items():
@@ -125,14 +129,20 @@ def write_command(command: Command, folder: Path, record: Mapping[str, object]) 
     write_text(folder / "command.txt", "\n".join(lines) + "\n")
 
 
-def _verbatim_again(base: str) -> list[str]:
-    """Lines of a shell script that do what `verbatim.write_verbatim` did."""
+def _texts_again(names: Sequence[str]) -> list[str]:
+    """Lines of a shell script that put back what verl reads and the state keeps."""
     return [
-        f"# {PROBLEMS}: the training problems, their prompts whole; kept beside this file.",
+        f"# {', '.join(names)}: what verl reads; kept beside this file.",
+        'HERE="$(cd "$(dirname "$0")" && pwd)"',
+        *(f'[ -e "$WORK/{name}" ] || cp "$HERE/{name}" "$WORK/{name}"' for name in names),
+    ]
+
+
+def _verbatim_again(base: str) -> list[str]:
+    """Lines of a shell script that do what `verbatim.link_policy` did."""
+    return [
         f"# {BASE}: links to the policy's files, with a chat template that writes a prompt as it stands.",
         f"BASE={shlex.quote(base)}",
-        'HERE="$(cd "$(dirname "$0")" && pwd)"',
-        f'[ -e "$WORK/{PROBLEMS}" ] || cp "$HERE/{PROBLEMS}" "$WORK/{PROBLEMS}"',
         f'mkdir -p "$WORK/{BASE}"',
         'for file in "$BASE"/*; do',
         "  case ${file##*/} in chat_template.jinja | chat_template.json | manifest.json) continue ;; esac",

@@ -68,12 +68,12 @@ def overrides(
     seed: int,
     line: str,
     prompt_tokens: int,
-    contract: str = "strict",
+    reward: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Overrides of main_ppo that take a line from step `first_step` to `last_step`.
 
     settings: of the line, as in the config (see KEYS). seed, line: key its random streams. prompt_tokens: of the
-    longest prompt. contract: what the reward accepts.
+    longest prompt. reward: keyword arguments of the reward function.
     Raises UserError as `check_settings` does, and where the steps do not fit `paths.resume`.
     """
     check_settings(settings, hardware)
@@ -92,7 +92,7 @@ def overrides(
         | _reference(hardware)
         | sections.rollout(settings, hardware, prompt_tokens, _rollout_seed(seed, line, first_step, hardware))
         | (_critic(settings, paths, hardware, seed=stream(seed, line, "critic")) if ppo else {"critic.enable": False})
-        | _reward(paths, contract)
+        | _reward(paths, reward or {})
         | _trainer(paths, line, first_step, last_step, hardware)
         | sections.processes(hardware)
     )
@@ -201,13 +201,13 @@ def _batches(at: str, settings: Mapping[str, Any], hardware: Hardware, seed: int
     }
 
 
-def _reward(paths: Paths, contract: str) -> dict[str, Any]:
+def _reward(paths: Paths, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "reward.num_workers": 1,
         "reward.reward_model.enable": False,
         "reward.custom_reward_function.path": paths.reward,
         "reward.custom_reward_function.name": "compute_score",
-        "+reward.custom_reward_function.reward_kwargs.contract": contract,
+        **{f"+reward.custom_reward_function.reward_kwargs.{key}": value for key, value in arguments.items()},
         "reward.reward_manager.source": "importlib",
         "reward.reward_manager.name": "RecordingRewardManager",
         "reward.reward_manager.module.path": _REWARD_MANAGER,

@@ -8,7 +8,7 @@ the end of the assistant's turn are trained on, prompts are not.
 import math
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from workflow_scripts.policies.verl_engine import sections
@@ -16,10 +16,16 @@ from workflow_scripts.policies.verl_engine.commands import Command, environment,
 from workflow_scripts.policies.verl_engine.hardware import Hardware
 from workflow_scripts.policies.verl_engine.launching import checkpoint, launch
 from workflow_scripts.policies.verl_engine.metrics import read_log
+from workflow_scripts.policies.verl_engine.sft_texts import Whole, texts_a_step, write_messages
 from workflow_scripts.policies.verl_engine.training import working_folder
+from workflow_scripts.policies.verl_engine.verbatim import BASE, HELD, MESSAGES, link_policy
 from workflow_scripts.records.errors import UserError
-from workflow_scripts.records.files import atomic_file, atomic_folder
-from workflow_scripts.records.seeds import generator
+from workflow_scripts.records.files import atomic_folder
+
+__all__ = ["SftSettings", "overrides", "texts_a_step", "train_sft", "train_whole", "write_messages"]
+
+_HELD_EVERY = 50
+"""Updates between two looks at what is held back, as the built-in trainer's."""
 
 
 @dataclass(frozen=True)
@@ -36,39 +42,17 @@ class SftSettings:
     clip: float = 1.0
 
 
-def write_messages(demonstrations: Sequence[tuple[str, str]], path: Path, *, seed: int | str) -> None:
-    """Writes (user's message, assistant's message) pairs as the parquet that verl reads, in an order drawn by `seed`.
-
-    Raises UserError where there are none.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if not demonstrations:
-        raise UserError("there are no demonstrations to train on")
-    order = generator("verl sft", seed).permutation(len(demonstrations)).tolist()
-    said = [
-        {"messages": [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}]}
-        for asked, answered in (demonstrations[place] for place in order)
-    ]
-    with atomic_file(path) as aside:
-        pq.write_table(pa.Table.from_pylist(said), aside, compression="zstd")
-
-
-def texts_a_step(tokens: int, lengths: Sequence[int], world: int = 1) -> int:
-    """Texts that hold about `tokens` completion tokens, a multiple of `world`; lengths: tokens of each completion."""
-    mean = sum(lengths) / len(lengths)
-    return max(1, round(tokens / mean / world)) * world
-
-
-def overrides(settings: SftSettings, base: Path, messages: Path, work: Path, hardware: Hardware) -> list[str]:
-    """Overrides of sft_trainer. Raises UserError where texts do not divide among the workers."""
+def overrides(
+    settings: SftSettings, base: Path, messages: Path, work: Path, hardware: Hardware, held: Path | None = None
+) -> list[str]:
+    """Overrides of sft_trainer. held: messages whose loss is looked at. Raises UserError where texts do not divide
+    among the workers."""
     if settings.texts % hardware.world:
         raise UserError(f"texts a step ({settings.texts}) must be a multiple of the {hardware.world} workers")
     return sections.written(
         {
             "data.train_files": messages,
-            "data.val_files": None,
+            "data.val_files": held,
             "data.train_batch_size": settings.texts,
             "data.use_dynamic_bsz": True,
             "data.max_token_len_per_gpu": hardware.tokens,
@@ -92,7 +76,7 @@ def overrides(settings: SftSettings, base: Path, messages: Path, work: Path, har
             "trainer.total_training_steps": settings.steps,
             "trainer.total_epochs": settings.steps,  # an epoch has at least one step
             "trainer.save_freq": settings.steps,
-            "trainer.test_freq": -1,
+            "trainer.test_freq": _HELD_EVERY if held else -1,
             "trainer.default_local_dir": work,
             "trainer.resume_mode": "disable",
         }
@@ -108,19 +92,73 @@ def train_sft(base: Path, messages: Path, state: Path, settings: SftSettings, ha
     """
     import pyarrow.parquet as pq
 
-    held = pq.read_metadata(messages).num_rows
+    _check_enough(messages, pq.read_metadata(messages).num_rows, settings)
+    work = _emptied(state)
+    command = _command(settings, Path.cwd() / base, Path.cwd() / messages, work, hardware)
+    return _run(command, state, settings, hardware)
+
+
+def train_whole(
+    base: Path,
+    texts: Sequence[Whole],
+    state: Path,
+    settings: SftSettings,
+    hardware: Hardware,
+    *,
+    seed: int | str,
+    held: Sequence[Whole] = (),
+) -> list[dict]:
+    """As `train_sft`, on texts that are written out. seed: of their order. The state also keeps what was trained on.
+
+    held: texts whose loss (nats a completion token, the mean over batches of `settings.texts`) is in the rows every 50
+    updates and at the last; of these, as many as fill whole batches. tokens of a row: the completions' share of the
+    tokens that verl counts.
+    """
+    _check_enough(state, len(texts), settings)
+    work = _emptied(state)
+    link_policy(Path.cwd() / base, work / BASE)
+    write_messages([text[:2] for text in texts], work / MESSAGES, seed=seed)
+    looked_at = list(held)[: len(held) // settings.texts * settings.texts]
+    if looked_at:
+        write_messages([text[:2] for text in looked_at], work / HELD, seed=seed)
+    aside = work / HELD if looked_at else None
+    command = replace(
+        _command(settings, work / BASE, work / MESSAGES, work, hardware, aside),
+        verbatim=str(Path.cwd() / base),
+        texts=(MESSAGES, HELD) if looked_at else (MESSAGES,),
+    )
+    rows = _run(command, state, settings, hardware)
+    said, whole = sum(text.tokens for text in texts), sum(text.prompt_tokens + text.tokens for text in texts)
+    return [row | {"tokens": round(row["tokens"] * said / whole)} for row in rows]
+
+
+def _check_enough(where: Path, held: int, settings: SftSettings) -> None:
     if held < settings.texts:
-        raise UserError(f"{messages} holds {held} texts, a step takes {settings.texts}: verl would train on none")
+        raise UserError(f"{where} holds {held} texts, a step takes {settings.texts}: verl would train on none")
+
+
+def _emptied(state: Path) -> Path:
+    """verl's working folder for a state, empty."""
     work = working_folder(state)
-    command = Command(
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    return work
+
+
+def _command(
+    settings: SftSettings, base: Path, messages: Path, work: Path, hardware: Hardware, held: Path | None = None
+) -> Command:
+    return Command(
         kind="sft",
-        overrides=[*overrides(settings, Path.cwd() / base, Path.cwd() / messages, work, hardware), *quiet_hydra()],
+        overrides=[*overrides(settings, base, messages, work, hardware, held), *quiet_hydra()],
         environment=environment(hardware, work),
         processes=hardware.world,
     )
+
+
+def _run(command: Command, state: Path, settings: SftSettings, hardware: Hardware) -> list[dict]:
+    work = working_folder(state)
     validate(command.overrides, "sft")
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
     write_command(command, work, asdict(settings))
     lines = launch(command)
     kept = checkpoint(work, settings.steps, hardware.world, "", lines)
@@ -131,7 +169,8 @@ def train_sft(base: Path, messages: Path, state: Path, settings: SftSettings, ha
         (folder / "actor").mkdir()
         for path in kept_files:
             path.replace(folder / "actor" / path.name)
-        for path in [*cursor, work / "command.json", work / "command.txt"]:
+        texts = [work / name for name in command.texts] if command.verbatim else []
+        for path in [*cursor, work / "command.json", work / "command.txt", *texts]:
             path.replace(folder / path.name)
     shutil.rmtree(work)
     return rows
@@ -151,5 +190,5 @@ def _rows(log: Path, steps: int) -> Iterator[dict]:
             "grad_norm": float(found["train/grad_norm"]),
             "seconds": math.nan,
             "tokens": tokens,
-            "held_loss": None,
+            "held_loss": found.get("val/loss"),
         }

@@ -2,11 +2,12 @@
 
 A state folder holds verl's checkpoint (`actor/`, `critic/` with ppo, `data.pt`: weights, optimiser, random states and
 data cursor), the judged samples (`rollouts/`), what share of them opens how (`entrances.csv`), all of verl's numbers
-(`metrics.jsonl`), and the command (`command.txt`, `command.json`) with the prompts that it reads
-(`problems.parquet`, where they are verbatim). Its `.pt` files are pickles: give verl only states
-that you trained or trust.
+(`metrics.jsonl`), and the command (`command.txt`, `command.json`) with what it reads: the prompts (`problems.parquet`,
+where they are verbatim) and what is paid (`paid.json`, where the reward is told that; there are no openings then). Its
+`.pt` files are pickles: give verl only states that you trained or trust.
 """
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,12 @@ from workflow_scripts.policies.verl_engine.launching import checkpoint, launch
 from workflow_scripts.policies.verl_engine.overrides import KEYS, overrides
 from workflow_scripts.policies.verl_engine.verbatim import BASE, PROBLEMS, most_tokens, write_verbatim
 from workflow_scripts.records.errors import UserError
-from workflow_scripts.records.files import atomic_folder
+from workflow_scripts.records.files import atomic_folder, write_text
+
+PAID = "paid.json"
+
+_NOT_DECISIVE = ("judge", "workers")
+"""What of a reward's file may change within a line: who is asked where, and how many programs run at once."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,9 @@ class Segment:
 
     settings: of the line, as in the config. base: policy folder that the line started from, also the reference and the
     critic's start. problems: training parquet in verl's form. state: folder to write. before: state folder that it
-    continues, None at step 0. seed, line: key its random streams. reward: where verl finds compute_score.
+    continues, None at step 0. seed, line: key its random streams. reward: where verl finds compute_score. contract:
+    what it accepts. paid: in the place of a contract, all that the reward is told, as a file whose path is its argument
+    `paid`; of a `judge` in it (fields of `endpoint.Endpoint`) a line is held to the model alone.
     prompt_tokens: of the longest prompt; counted with the policy's tokenizer where None. prompts: the texts that the
     policy reads, one for each row of `problems`; None for what its chat template makes of the rows' messages.
     """
@@ -53,6 +61,7 @@ class Segment:
     line: str
     reward: str = "pkg://workflow_scripts.tasks.countdown.reward"
     contract: str = "strict"
+    paid: Mapping[str, Any] | None = None
     prompt_tokens: int | None = None
     prompts: Sequence[str] | None = None
 
@@ -63,8 +72,18 @@ class Segment:
             "settings": {key: self.settings[key] for key in KEYS},
             "seed": self.seed,
             "line": self.line,
-            "contract": self.contract,
+            **({"contract": self.contract} if self.paid is None else {"reward": self.reward, "paid": self._decisive}),
         }
+
+    @property
+    def _decisive(self) -> dict[str, Any]:
+        kept = {key: value for key, value in self.paid.items() if key not in _NOT_DECISIVE}
+        return kept | {"judge": (self.paid.get("judge") or {}).get("model", "")}
+
+    @property
+    def texts(self) -> list[str]:
+        """Files that are written for verl to read."""
+        return [PROBLEMS] * (self.prompts is not None) + [PAID] * (self.paid is not None)
 
 
 def command_of(segment: Segment, hardware: Hardware) -> Command:
@@ -103,7 +122,7 @@ def command_of(segment: Segment, hardware: Hardware) -> Command:
         seed=segment.seed,
         line=segment.line,
         prompt_tokens=prompt_tokens,
-        contract=segment.contract,
+        reward={"contract": segment.contract} if segment.paid is None else {"paid": work / PAID},
     )
     return Command(
         kind="ppo",
@@ -112,6 +131,7 @@ def command_of(segment: Segment, hardware: Hardware) -> Command:
         links=links,
         temporary=temporary,
         verbatim=str(_absolute(segment.base)) if verbatim else "",
+        texts=segment.texts,
     )
 
 
@@ -128,6 +148,8 @@ def run(segment: Segment, hardware: Hardware) -> list[dict]:
     work.mkdir(parents=True)
     if segment.prompts is not None:
         write_verbatim(_absolute(segment.base), segment.problems, segment.prompts, work)
+    if segment.paid is not None:
+        write_text(work / PAID, json.dumps(segment.paid, indent=1, sort_keys=True) + "\n")
     validate(command.overrides)  # which reads the policy's config
     write_command(command, work, segment.record)
     lines = launch(command)
@@ -141,12 +163,12 @@ def run(segment: Segment, hardware: Hardware) -> list[dict]:
         )
     )
     with atomic_folder(segment.state) as folder:
-        prompts = [PROBLEMS] if segment.prompts is not None else []
-        for name in ("metrics.jsonl", "command.json", "command.txt", *prompts):
+        for name in ("metrics.jsonl", "command.json", "command.txt", *command.texts):
             (work / name).replace(folder / name)
         for path in [*kept.iterdir(), rollouts]:
             path.replace(folder / path.name)
-        (folder / "entrances.csv").write_text(_entrances(folder / "rollouts"), encoding="utf-8")
+        if segment.paid is None:  # the study's own reward, which tells how a sample opens
+            (folder / "entrances.csv").write_text(_entrances(folder / "rollouts"), encoding="utf-8")
     shutil.rmtree(work)
     return found
 

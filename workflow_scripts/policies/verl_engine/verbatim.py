@@ -9,8 +9,8 @@ from pathlib import Path
 
 from workflow_scripts.records.errors import UserError
 
-BASE, PROBLEMS = "base", "problems.parquet"
-"""What is written into verl's working folder."""
+BASE, PROBLEMS, MESSAGES, HELD = "base", "problems.parquet", "messages.parquet", "held.parquet"
+"""What is written into verl's working folder: a policy, and what it is trained on."""
 
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 
@@ -30,7 +30,11 @@ def write_verbatim(base: Path, problems: Path, prompts: Sequence[str], work: Pat
     for row, prompt in zip(rows, prompts, strict=True):
         row["prompt"] = [{"role": "user", "content": prompt}]
     pq.write_table(pa.Table.from_pylist(rows), work / PROBLEMS)
-    folder = work / BASE
+    link_policy(base, work / BASE)
+
+
+def link_policy(base: Path, folder: Path) -> None:
+    """Makes `folder`: links to the files of the policy `base` (absolute), and TEMPLATE for its chat template."""
     folder.mkdir()
     for path in sorted(base.iterdir()):
         if path.name not in ("chat_template.jinja", "chat_template.json", "manifest.json"):
