@@ -11,6 +11,7 @@ include: "rules/common.smk"
 include: "rules/lines.smk"
 include: "rules/sets.smk"
 include: "rules/maths_sets.smk"
+include: "rules/scicode_sets.smk"
 
 
 configfile: str(ROOT / "config/config.yaml")
@@ -55,6 +56,10 @@ include: "rules/maths_sampling.smk"
 include: "rules/maths_measures.smk"
 include: "rules/maths_figures.smk"
 include: "rules/controlled.smk"
+include: "rules/scicode_problems.smk"
+include: "rules/scicode_training.smk"
+include: "rules/scicode_sampling.smk"
+include: "rules/scicode_measures.smk"
 include: "rules/scorecard.smk"
 include: "rules/figures.smk"
 
@@ -116,7 +121,7 @@ rule all:
 
 
 rule companions:
-    """The companion studies: the maths lab, its controlled experiment, the audit of all verifiers."""
+    """The companion studies: the maths lab, its controlled experiment, rewards for programs, the audit of verifiers."""
     input:
         [rule.output for rule in companion_rules(rules)],
 

@@ -124,10 +124,11 @@ def shown_rules(rules):
 
 
 def companion_rules(rules):
-    """Those of the companion studies: the maths lab and its controlled experiment, and the audit of all verifiers."""
+    """Those of the companion studies: the maths lab, its controlled experiment, the audits of verifiers and rewards."""
     lab = [rules.lab_table, *([rules.lab_curves] if maths_trained(settings) else [])] if settings.maths.roads else []
     judged = [rules.maths_failures, rules.contamination] if settings.maths.names else []
-    return [*lab, *judged, rules.controlled_table, rules.controlled_figure, rules.verifier_audit]
+    coded = [getattr(rules, name) for name in CODE_RULES] if settings.scicode.lines else []
+    return [*lab, *judged, rules.controlled_table, rules.controlled_figure, rules.verifier_audit, *coded]
 
 
 def paper_rules(rules):

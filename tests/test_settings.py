@@ -20,8 +20,9 @@ def test_the_shipped_configs_are_valid(project, name):
 
 def test_the_default_file_states_the_defaults(project):
     # Which roads fit the default run's time is the file's choice; their keys have defaults of their own.
-    stated = settings.load()
-    assert stated.model_copy(update={"roads": {}, "maths": settings.Settings().maths}) == settings.Settings()
+    stated, default = settings.load(), settings.Settings()
+    assert stated.model_copy(update={"roads": {}, "maths": default.maths, "scicode": default.scicode}) == default
+    assert {line.reward for line in stated.scicode.lines.values()} == {"execution", "length", "strict"}
     assert {road.kind for road in stated.roads.values()} == {"sft", "dpo", "grpo"}
 
 

@@ -80,6 +80,22 @@ def _parser() -> argparse.ArgumentParser:
     maths.add_argument("--exact", action="store_true", help="exact comparison alone, without the symbolic worker")
     maths.add_argument("--json", action="store_true", help="accepted for symmetry: verdicts are always JSON lines")
 
+    scicode = _command(
+        tasks,
+        "scicode",
+        "One JSON verdict a line, in the order of the rows: extracted, parses, defines, runs, typed, correct. A row "
+        "has `completion` or `code`, and `checks` (a list of {kind, expected, args, tolerance}) or a `reference` "
+        "program. Programs run in the sandbox, which a line on stderr describes.",
+        "entrances judge scicode programs.jsonl",
+        _judge_scicode,
+    )
+    scicode.add_argument("file", type=Path, help="jsonl or parquet")
+    scicode.add_argument("--seconds", type=float, default=2.0, help="processor time of one program (default: 2)")
+    scicode.add_argument(
+        "--isolation", default="auto", help="auto (default: the strongest that works), namespaces, bubblewrap, process"
+    )
+    scicode.add_argument("--json", action="store_true", help="accepted for symmetry: verdicts are always JSON lines")
+
     audit = _command(
         commands,
         "audit",
@@ -102,6 +118,33 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--cores", type=int, default=2, help="jobs at a time (default: 2)")
     audit.add_argument("--dry-run", action="store_true", help="check, write the config, show the plan")
     audit.add_argument("--json", action="store_true", help="what was checked as JSON, before the run")
+
+    diagnose = _command(
+        commands,
+        "diagnose",
+        "Is a reinforcement run healthy? Numbers by step, warnings, figures from its metric files: parquet or csv of "
+        "this workflow, verl's jsonl or console log, or a state folder of verl. What was not logged is left empty.",
+        "entrances diagnose runs/grpo/metrics.jsonl other=runs/ppo --out diagnosis",
+        _diagnose,
+    )
+    diagnose.add_argument("runs", nargs="+", metavar="RUN", help="file or folder, also as NAME=PATH")
+    diagnose.add_argument(
+        "--out", type=Path, default=Path("diagnosis"), help="folder for the files (default: diagnosis)"
+    )
+    diagnose.add_argument("--json", action="store_true", help="one JSON object instead of text")
+
+    rewards = _command(
+        commands,
+        "rewards",
+        "What right answers, near misses and answers without science earn under each reward, on generated problems, "
+        "and where a reward pays the worse answer. FILE: a config, whose scicode.rewards are audited.",
+        "entrances rewards my_study.yaml",
+        _rewards,
+    )
+    rewards.add_argument("file", nargs="?", type=Path, help="config file (default: the built-in rewards)")
+    rewards.add_argument("--each", type=int, default=1, help="problems of each family (default: 1)")
+    rewards.add_argument("--terms", action="store_true", help="list the terms that rewards are composed of, and stop")
+    rewards.add_argument("--json", action="store_true", help="one JSON object a policy, reward and family")
 
     doctor = _command(
         commands,
@@ -215,6 +258,16 @@ def _judge_maths(arguments: argparse.Namespace) -> None:
         print(json.dumps(verdict, ensure_ascii=False))
 
 
+def _judge_scicode(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.tasks.scicode.rows import judge_rows
+    from workflow_scripts.tasks.scicode.sandbox import Limits, Sandbox
+
+    with Sandbox(Limits(cpu_seconds=arguments.seconds), isolation=arguments.isolation) as sandbox:
+        print(f"sandbox: {sandbox.isolation.name}, open to: {', '.join(sandbox.isolation.leaves)}", file=sys.stderr)
+        for verdict in judge_rows(_rows(arguments.file), sandbox):
+            print(json.dumps(verdict, ensure_ascii=False))
+
+
 def _audit(arguments: argparse.Namespace) -> int:
     from workflow_scripts import audit
 
@@ -239,6 +292,39 @@ def _audit(arguments: argparse.Namespace) -> int:
             print(f"{row['folder']}: {row['longest_prompt']} tokens in the longest prompt, context {row['context']}")
         print(f"\n{' '.join(found.call[1:])}", flush=True)
     return audit.run(found.call)
+
+
+def _diagnose(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.figures.run_diagnostics import diagnosed
+
+    found = diagnosed(arguments.runs, arguments.out)
+    files = [str(path) for path in found.files]
+    if arguments.json:
+        frames = {"summary": found.summary, "warnings": found.warnings, "buckets": found.buckets}
+        # By way of pandas, which writes null for what is missing
+        tables = {name: json.loads(frame.to_json(orient="records")) for name, frame in frames.items()}
+        print(json.dumps({"files": files, **tables}))
+        return
+    shown = found.summary[["run", "measure", "steps", "first", "last", "lowest", "highest"]]
+    print(shown.to_string(index=False, float_format="{:.4g}".format))
+    for row in found.warnings.itertuples():
+        print(f"{row.run}: {row.text}")
+    print("\n".join(files))
+
+
+def _rewards(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.tasks.scicode.rewards import REWARDS, TERMS, rewards_of
+
+    if arguments.terms:
+        rows = [{"term": name, "does": term.does} for name, term in TERMS.items()]
+        print("\n".join(json.dumps(row) if arguments.json else f"{row['term']:<34}{row['does']}" for row in rows))
+        return
+    from workflow_scripts.figures.reward_audit import report
+    from workflow_scripts.settings import load
+
+    rewards = rewards_of(load(arguments.file).scicode.rewards) if arguments.file else REWARDS
+    text, means = report(rewards, each=arguments.each)
+    print(means.to_json(orient="records", lines=True) if arguments.json else text, end="")
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from workflow_scripts.records.errors import UserError, closest
 from workflow_scripts.settings.kinds import Name, Section, without_dropped
 from workflow_scripts.settings.maths import Maths
+from workflow_scripts.settings.scicode import Scicode
 from workflow_scripts.settings.sections import (
     Base,
     Clamps,
@@ -55,6 +56,8 @@ class Settings(Section):
     """Other ways to train, by name; an overlay drops one with `name: null`, all with `roads: null`."""
     maths: Maths = Maths()
     """The study's second half, on mathematics; without roads and policies there is none."""
+    scicode: Scicode = Scicode()
+    """Scientific coding, where rewards are compared with the truth; without lines there is none."""
 
     @model_validator(mode="before")
     @classmethod

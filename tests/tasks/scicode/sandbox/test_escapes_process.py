@@ -1,0 +1,10 @@
+"""Without namespaces, the weakest choice."""
+
+import pytest
+from escapes import *  # noqa: F403 - its tests
+from escapes import opened
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory):
+    yield from opened("process", tmp_path_factory.mktemp("staging"))
