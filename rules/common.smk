@@ -164,6 +164,14 @@ def page_rows(rules):
     tables |= {"lab_table": ("Lab table", "from the base to GRPO")} if settings.maths.roads else {}
     rows = {name: ("Tables", getattr(rules, name).output.md, *words) for name, words in tables.items()}
     rows["controlled"] = ("Tables", rules.controlled_table.output.md, "Controlled experiment", "four candidates")
+    coded = {
+        "reward_gap": ("Reward and truth", "by reward"),
+        "code_layers": ("Layers", "that programs pass"),
+        "reward_audit": ("Reward audit", "answers without science"),
+        "scicode_leakage": ("Leakage", "of problems for programs"),
+    }
+    if settings.scicode.lines:
+        rows |= {name: ("Tables", getattr(rules, name).output.md, *words) for name, words in coded.items()}
     rows["verifier_audit"] = ("Tables", rules.verifier_audit.output.md, "Verifier audit", "agreement of checkers")
     rows["scorecard"] = ("Claims", rules.scorecard.output.page, "Scorecard", "")
     rows["cost"] = ("Study", rules.cost.output.md, "Cost", "by rule")

@@ -13,7 +13,7 @@ TABLES = (
     *(f"tables/roads.{ending}" for ending in ("csv", "md", "tex")),
     *(
         f"tables/{name}.{ending}"
-        for name in ("lab_table", "controlled", "verifier_audit")
+        for name in ("lab_table", "controlled", "verifier_audit", "reward_gap", "code_layers", "reward_audit")
         for ending in ("csv", "md", "tex")
     ),
     "tables/claims.csv",
@@ -21,13 +21,16 @@ TABLES = (
     "tables/lab_speed.csv",
     "tables/maths_failures.csv",
     "tables/policy_card.csv",
+    "tables/reward_violations.csv",
+    "tables/run_warnings.csv",
+    "tables/scicode_leakage.csv",
     "tables/verifier_disagreements.csv",
     "tables/training_curves.csv",
 )
 DRAWN = (
     "breadth", "trajectories", "coverage_curve", "figure1", "figure2", "token_costs", "calibration", "clamp_ladder",
     "recoverability", "theory", "depth", "partner_curve", "loss_cost", "plane", "dose_response", "continuation",
-    "figure3", "lab_curves", "controlled",
+    "figure3", "lab_curves", "controlled", "reward_truth", "reward_audit", "run_diagnostics", "failure_buckets",
 )  # fmt: skip
 FIGURES = [f"figures/{name}.{ending}" for name in DRAWN for ending in ("pdf", "png", "svg", "csv")]
 CLAIMS = [f"C{number:02}" for number in range(1, 35)]
