@@ -38,7 +38,7 @@ rule reward_audit:
         mem_mb=2000,
         runtime=20,
     params:
-        code=of_code("stages/reward_audit.py"),
+        code=of_code("stages/reward_audit.py", "tasks/scicode/sandbox/runner.py"),
         rewards=code_audited(settings),
         endpoint=code_judge(settings),
         limits=settings.scicode.limits.model_dump(),
@@ -215,7 +215,7 @@ rule scicode_leakage:
         mem_mb=2000,
         runtime=20,
     params:
-        code=of_code("stages/scicode_leakage.py"),
+        code=of_code("stages/scicode_leakage.py", "tasks/scicode/sandbox/runner.py"),
         limits=settings.scicode.limits.model_dump(),
     script:
         "../workflow_scripts/stages/scicode_leakage.py"

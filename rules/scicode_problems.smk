@@ -41,7 +41,7 @@ rule scicode_audited:
         mem_mb=2000,
         runtime=10,
     params:
-        code=of_code("stages/scicode_audited.py"),
+        code=of_code("stages/scicode_audited.py", "tasks/scicode/sandbox/runner.py"),
         seed=settings.seed,
         a_family=settings.scicode.sets.audited,
         limits=settings.scicode.limits.model_dump(),

@@ -53,7 +53,7 @@ rule scicode_scores:
         mem_mb=4000,
         runtime=60,
     params:
-        code=of_code("stages/scicode_scores.py"),
+        code=of_code("stages/scicode_scores.py", "tasks/scicode/sandbox/runner.py"),
         rewards=settings.scicode.rewards,
         limits=settings.scicode.limits.model_dump(),
     script:

@@ -83,7 +83,7 @@ rule scicode_segment:
         runtime=lambda wildcards, attempt: 120 * attempt,
         gpus=lambda wildcards: settings.scicode.lines[wildcards.line].gpus,
     params:
-        code=of_code("stages/scicode_segment.py"),
+        code=of_code("stages/scicode_segment.py", "tasks/scicode/sandbox/runner.py"),
         study_seed=settings.seed,
         line=lambda wildcards: wildcards.line,
         first_step=code_step_before,
@@ -122,7 +122,13 @@ rule scicode_verl_segment:
         runtime=lambda wildcards, attempt: 720 * attempt,
         gpus=lambda wildcards: settings.scicode.lines[wildcards.line].gpus,
     params:
-        code=of_code("stages/scicode_verl_segment.py"),
+        code=of_code(
+            "stages/scicode_verl_segment.py",
+            "tasks/scicode/verl_reward.py",
+            "policies/verl_engine/judged_reward.py",
+            "policies/verl_engine/reward_manager.py",
+            "tasks/scicode/sandbox/runner.py",
+        ),
         study_seed=settings.seed,
         line=lambda wildcards: wildcards.line,
         first_step=code_step_before,

@@ -106,7 +106,7 @@ def test_sets_go_through_a_table_and_are_the_same_each_time(sets):
 
 
 def test_too_many_problems_name_the_family():
-    with pytest.raises(UserError, match="projections, only"):
+    with pytest.raises(UserError, match="family gap, only 240"):
         short_set("training", 3000, seed=1)
 
 
