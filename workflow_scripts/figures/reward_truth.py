@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from workflow_scripts.figures import style
@@ -31,6 +32,8 @@ TRAINING = {"reward": "reward", "correct": "right (pass@1)"}
 """Columns of SCICODE_TRAINING that the first row shows step by step, and whose colour they have."""
 WINDOW = 5
 """Steps of their running mean."""
+_DASHES = {"right (pass@1)": (0, (3, 1.5))}  # seen through where it lies on the reward, as it does under a strict one
+_GAP = {"color": "#999999", "alpha": 0.13, "linewidth": 0}
 _CHANGED = ("reward", "pass@1", "runs", "format_ok", "hacking", "gap", "zero_variance", "tokens")
 
 
@@ -82,15 +85,18 @@ def draw(frame: pd.DataFrame) -> Figure:
         panels[-1, column].set_xlabel("RL step")
     panels[0, 0].set_ylabel("like training,\nshare")
     panels[1, 0].set_ylabel("official-style,\nshare")
-    panels[2, 0].set_ylabel("like training,\nshare of samples")
+    panels[2, 0].set_ylabel("like training,\nshare")
     handles = [
-        Line2D([], [], color=colour, marker=marker, markeredgecolor="white", label=curve)
+        Line2D(
+            [], [], color=colour, marker=marker, markeredgecolor="white", linestyle=_DASHES.get(curve, "-"), label=curve
+        )
         for curve, (colour, marker) in looks.items()
     ]
+    handles.append(Patch(**_GAP, label="between reward and right"))
     if "training" in set(frame["source"]):
         label = f"thin: training's own samples, last {WINDOW} steps"
         handles.append(Line2D([], [], color="#555555", linewidth=0.7, label=label))
-    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    figure.legend(handles=handles, loc="outside upper center", ncols=4)
     return figure
 
 
@@ -100,11 +106,12 @@ def _panel(axes: Axes, shown: pd.DataFrame, looks: Mapping[str, tuple[str, str]]
         if source == "training":
             axes.plot(points["step"], points["estimate"], color=colour, linewidth=0.7, alpha=0.7)
         else:
-            style.curve_with_band(axes, points, "step", colour=colour, marker=marker, dashes="-", alpha=0.18)
-    # Between reward and truth at the checkpoints: what looks good and is not
+            dashes = _DASHES.get(curve, "-")
+            style.curve_with_band(axes, points, "step", colour=colour, marker=marker, dashes=dashes, alpha=0.18)
+    # Between the two at the checkpoints: what looks good and is not
     kept = shown[shown["source"] == "checkpoints"].pivot(index="step", columns="curve", values="estimate")
     if "reward" in kept:
-        axes.fill_between(kept.index, kept["right (pass@1)"], kept["reward"], color="#999999", alpha=0.13, linewidth=0)
+        axes.fill_between(kept.index, kept["right (pass@1)"], kept["reward"], **_GAP)
     axes.set_ylim(-0.03, max(1.05, 1.05 * float(shown["high"].max())))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
 
