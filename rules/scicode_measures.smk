@@ -82,6 +82,7 @@ rule reward_gap:
         checkpoints=rules.reward_truth.output.checkpoints,
         changes=rules.reward_truth.output.changes,
         verdicts=rules.reward_truth.output.verdicts,
+        truth=[path.replace(".parquet", ".truth.parquet") for row in code_metrics(settings) for path in row["files"]],
     output:
         csv=report(
             "<results>/tables/reward_gap.csv",
@@ -112,6 +113,8 @@ rule reward_gap:
     params:
         code=of_code("stages/reward_gap.py"),
         lines=code_line_rows(settings),
+        runs=code_metrics(settings),
+        rewards=settings.scicode.rewards,
         samples=settings.scicode.sampling.samples,
     script:
         "../workflow_scripts/stages/reward_gap.py"
