@@ -20,12 +20,13 @@ PARTS = {
     "table5": "tables/table5.md",
     "lab": "tables/lab_table.md",
     "controlled": "tables/controlled.md",
+    "rewards": "tables/reward_gap.md",
     "claims": "tables/scorecard.md",
     "cost": "tables/cost.md",
 }
 FIGURES = (
     "breadth", "trajectories", "figure2", "clamp_ladder", "recoverability", "plane", "loss_cost", "figure3",
-    "lab_curves", "controlled",
+    "lab_curves", "controlled", "reward_truth", "reward_audit",
 )  # fmt: skip
 
 
