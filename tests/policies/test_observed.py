@@ -6,10 +6,9 @@ import torch
 
 from workflow_scripts.policies.architecture import architecture_of
 from workflow_scripts.policies.model import new_policy
-from workflow_scripts.policies.observed import observed_segment
 from workflow_scripts.policies.state import new_state
 from workflow_scripts.policies.tokenizer import Tokenizer
-from workflow_scripts.policies.training import LineSettings, train_segment
+from workflow_scripts.policies.training import LineSettings, observed_segment, train_segment
 
 WORDS = ("<pad>", "<unk>", "<eos>", "a", "b", "c", "d")
 TOKENIZER = Tokenizer(WORDS)
@@ -55,20 +54,13 @@ def test_the_batch_is_the_one_that_the_row_describes(trained):
     assert len({tuple(np.round(batch.rewards.tolist(), 6)) for _, batch in seen}) > 1
 
 
-def test_a_remembering_reward_judges_each_step_once(base):
+def test_each_step_is_judged_once(base):
     asked = []
 
-    def remembering():
-        known = {}
+    def counted(pairs):
+        asked.append(len(pairs))
+        return reward(pairs)
 
-        def of(pairs):
-            new = [pair for pair in pairs if pair not in known]
-            asked.append(len(new))
-            known.update(zip(new, reward(new)))
-            return [known[pair] for pair in pairs]
-
-        return of
-
-    rows = list(observed_segment(new_state(base, critic=False), base, PROMPTS, remembering(), TOKENIZER, SETTINGS, 2))
-    assert len(asked) == 4 and asked[1] == asked[3] == 0 < asked[0]
+    rows = list(observed_segment(new_state(base, critic=False), base, PROMPTS, counted, TOKENIZER, SETTINGS, 2))
+    assert asked == [len(batch.texts) for _, batch in rows] and len(asked) == 2
     assert all(row["seconds"] >= row["seconds_sampling"] + row["seconds_judging"] for row, _ in rows)

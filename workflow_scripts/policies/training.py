@@ -92,7 +92,22 @@ def train_segment(
     settings: LineSettings,
     last_step: int,
 ) -> Iterator[dict]:
-    """Trains `state` in place from its step to `last_step`; yields a row of metrics after each step.
+    """The rows of `observed_segment`."""
+    for row, _ in observed_segment(state, start, prompts, reward, tokenizer, settings, last_step):
+        yield row
+
+
+def observed_segment(
+    state: TrainingState,
+    start: Policy,
+    prompts: Sequence[Sequence[int]],
+    reward: Reward,
+    tokenizer: Tokenizer,
+    settings: LineSettings,
+    last_step: int,
+) -> Iterator[tuple[dict, Rollouts]]:
+    """Trains `state` in place from its step to `last_step`; yields a row of metrics after each step, and its batch, whose
+    `groups` are places among the step's prompts.
 
     start: the policy that the line began with; KL is measured from it. prompts: token ids, one a training problem.
     reward: judges (index of the prompt, completion text) pairs. Rows: step, what `rollouts.described` and
@@ -138,7 +153,7 @@ def train_segment(
             "seconds_judging": judged_in,
             "seconds": time.perf_counter() - began,
         }
-        yield row
+        yield row, batch
 
 
 def prompts_of_step(settings: LineSettings, count: int, step: int) -> list[int]:

@@ -8,8 +8,8 @@ import torch
 
 from workflow_scripts.policies.configured import line_settings
 from workflow_scripts.policies.folders import load_small, save_small
-from workflow_scripts.policies.observed import observed_segment
 from workflow_scripts.policies.state import load_state, new_state, save_state
+from workflow_scripts.policies.training import observed_segment
 from workflow_scripts.records import manifests, seeds
 from workflow_scripts.records.files import atomic_folder
 from workflow_scripts.records.progress import progress
