@@ -3,20 +3,12 @@
 CODE_SETS = ("evaluation", "shifted")
 
 
-def code_rows(settings):
-    """One plain row per policy: its name, line, reward, seed and step; the one that training starts from first."""
-    base = {"policy": "base", "line": "", "reward": "", "seed": 0, "step": 0}
-    return [base] + [
-        {"policy": f"{name}-s{seed}-step{step}", "line": name, "reward": line.reward, "seed": seed, "step": step}
-        for name, line in settings.scicode.lines.items()
-        for seed in line.seeds
-        for step in line.checkpoints
-    ]
-
-
 def code_policies(settings):
-    """Names of all policies of scientific coding, the base first."""
-    return [row["policy"] for row in code_rows(settings)]
+    """Names of all policies of scientific coding, the one that training starts from first."""
+    lines = settings.scicode.lines.items()
+    return ["base"] + [
+        f"{name}-s{seed}-step{step}" for name, line in lines for seed in line.seeds for step in line.checkpoints
+    ]
 
 
 def code_lines(settings, engine):

@@ -12,8 +12,8 @@ import pandas as pd
 from workflow_scripts.measures.benchmark_means import contrasts, summary
 from workflow_scripts.measures.estimators import pass_at_k
 from workflow_scripts.records.errors import UserError
+from workflow_scripts.tasks.scicode.verdicts import LAYERS
 
-LAYERS = ("extracted", "parses", "defines", "runs", "typed", "correct")
 MEASURES: Mapping[str, str] = {
     **dict.fromkeys(LAYERS[:5], "share of samples that pass this layer and all before it"),
     "format_ok": "share of samples handed in as asked: one closed block, one answer(), nothing around it",

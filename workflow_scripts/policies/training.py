@@ -106,9 +106,9 @@ def observed_segment(
     settings: LineSettings,
     last_step: int,
 ) -> Iterator[tuple[dict, Rollouts]]:
-    """Trains `state` in place from its step to `last_step`; yields a row of metrics after each step, and its batch, whose
-    `groups` are places among the step's prompts.
+    """Trains `state` in place from its step to `last_step`; yields a row of metrics after each step, and its batch.
 
+    The batch's `groups` are places among the step's prompts.
     start: the policy that the line began with; KL is measured from it. prompts: token ids, one a training problem.
     reward: judges (index of the prompt, completion text) pairs. Rows: step, what `rollouts.described` and
     `updates.measured` give, loss, clipped, grad_norm, value_loss (0 without critic), and the seconds of sampling,

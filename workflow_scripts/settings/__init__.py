@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from workflow_scripts.records.errors import UserError, closest
+from workflow_scripts.records.nested import DEFAULT
 from workflow_scripts.settings.kinds import Name, Section, without_dropped
 from workflow_scripts.settings.maths import Maths
 from workflow_scripts.settings.scicode import Scicode
@@ -206,9 +207,6 @@ def validated(data: Mapping[str, Any], name: str = "config") -> Settings:
     except ValidationError as error:
         faults = "\n".join(f"  {_explained(fault)}" for fault in error.errors())
         raise UserError(f"{name} is not valid:\n{faults}") from None
-
-
-DEFAULT = Path(__file__).resolve().parents[2] / "config" / "config.yaml"
 
 
 def load(path: str | Path | None = None) -> Settings:

@@ -80,27 +80,6 @@ class SandboxLimits(Section):
     """How programs are kept apart from the machine; auto: the strongest that works here."""
 
 
-class Benchmark(Section):
-    """The public CritPt problems: a folder of notebooks, or a JSON list."""
-
-    source: str
-    """Folder or file."""
-    wrappings: Annotated[list[Literal["raw-compact", "code-block"]], Field(min_length=1)] = [
-        "raw-compact",
-        "code-block",
-    ]
-    """How a problem is put."""
-
-
-class Teacher(Section):
-    """Problem specifications written by a language model and validated by execution."""
-
-    endpoint: Judge
-    """Which model writes."""
-    specifications: Count = 100
-    """How many are asked for; those that fail validation are counted by reason, not replaced."""
-
-
 class Scicode(Section):
     """Scientific coding: rewards that look good while the truth does or does not move. Without lines there is none."""
 
@@ -118,10 +97,6 @@ class Scicode(Section):
     limits: SandboxLimits = SandboxLimits()
     judge: Judge | None = None
     """Who judges where a reward needs a judge; None: such rewards cannot be trained on."""
-    benchmark: Benchmark | None = None
-    """Public problems that the policies answer for submission; None: none."""
-    teacher: Teacher | None = None
-    """Who writes further training problems; None: nobody."""
 
     @model_validator(mode="before")
     @classmethod

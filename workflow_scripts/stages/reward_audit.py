@@ -8,10 +8,10 @@ from workflow_scripts.records.files import write_text
 from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS
 from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import csv_text, read_table
-from workflow_scripts.tasks.scicode.paid import limited
 from workflow_scripts.tasks.scicode.problems import problems_of
 from workflow_scripts.tasks.scicode.rewards import rewards_of
 from workflow_scripts.tasks.scicode.rewards.judges import judgements_of, requests_of
+from workflow_scripts.tasks.scicode.sandbox import limited
 
 
 def main(input, output, params, wildcards):

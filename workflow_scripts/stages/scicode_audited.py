@@ -5,8 +5,8 @@ from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import write_table
 from workflow_scripts.tasks.scicode.families import FAMILIES
 from workflow_scripts.tasks.scicode.generation import confirmed, generate
-from workflow_scripts.tasks.scicode.paid import limited
 from workflow_scripts.tasks.scicode.problems import problem_frame
+from workflow_scripts.tasks.scicode.sandbox import limited
 
 
 def main(input, output, params, wildcards):

@@ -7,8 +7,8 @@ from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS
 from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import csv_text, read_table
 from workflow_scripts.tasks.scicode.leakage import report
-from workflow_scripts.tasks.scicode.paid import limited
 from workflow_scripts.tasks.scicode.problems import problems_of
+from workflow_scripts.tasks.scicode.sandbox import limited
 
 
 def main(input, output, params, wildcards):

@@ -6,10 +6,10 @@ from workflow_scripts.records.schemas import ROLLOUTS
 from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS, SCICODE_REWARDS, SCICODE_SCORES
 from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import read_table, write_table
-from workflow_scripts.tasks.scicode.paid import limited, paid
-from workflow_scripts.tasks.scicode.remembering import Remembering
+from workflow_scripts.tasks.scicode.paid import paid
 from workflow_scripts.tasks.scicode.rewards import rewards_of
-from workflow_scripts.tasks.scicode.scores import scores_of
+from workflow_scripts.tasks.scicode.sandbox import limited
+from workflow_scripts.tasks.scicode.scores import judged, scores_of
 from workflow_scripts.tasks.scicode.short_programs import rendered
 
 
@@ -18,11 +18,9 @@ def main(input, output, params, wildcards):
     rollouts = read_table(input.rollouts, ROLLOUTS)
     # The small policy writes words; a text without its words for lines and indents stays as it is.
     with limited(params.limits) as sandbox:
-        once = Remembering(sandbox)
-        scores = scores_of(rollouts, problems, once, rendered=rendered)
-        rewards = paid(rollouts, problems, rewards_of(params.rewards), once, rendered)
-    write_table(scores, output.scores, SCICODE_SCORES)
-    write_table(rewards, output.rewards, SCICODE_REWARDS)
+        found = judged(rollouts, problems, sandbox, rendered=rendered)
+    write_table(scores_of(found), output.scores, SCICODE_SCORES)
+    write_table(paid(found, rewards_of(params.rewards)), output.rewards, SCICODE_REWARDS)
 
 
 run(main, snakemake)

@@ -17,9 +17,9 @@ from workflow_scripts.records.schemas import TRAINING
 from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS, SCICODE_TRAINING
 from workflow_scripts.records.stage import refuse_other_engines, run
 from workflow_scripts.records.tables import read_table, write_table
-from workflow_scripts.tasks.scicode.paid import limited
 from workflow_scripts.tasks.scicode.problems import problems_of
 from workflow_scripts.tasks.scicode.rewards import composition
+from workflow_scripts.tasks.scicode.sandbox import limited
 from workflow_scripts.tasks.scicode.short_rewarded import rewarded, sampled
 from workflow_scripts.tasks.scicode.verl_rows import truth_row
 

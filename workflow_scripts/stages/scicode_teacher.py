@@ -9,8 +9,8 @@ from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS
 from workflow_scripts.records.stage import run
 from workflow_scripts.records.tables import csv_text, read_table, write_table
 from workflow_scripts.tasks.scicode.generation import keys_of
-from workflow_scripts.tasks.scicode.paid import limited
 from workflow_scripts.tasks.scicode.problems import problem_frame, problems_of
+from workflow_scripts.tasks.scicode.sandbox import limited
 from workflow_scripts.tasks.scicode.teacher import written
 
 

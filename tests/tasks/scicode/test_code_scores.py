@@ -5,11 +5,13 @@ import pytest
 
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.schemas import ROLLOUTS
-from workflow_scripts.records.scicode_schemas import SCICODE_SCORES
+from workflow_scripts.records.scicode_schemas import SCICODE_REWARDS, SCICODE_SCORES
 from workflow_scripts.records.tables import write_table
+from workflow_scripts.tasks.scicode.paid import paid
 from workflow_scripts.tasks.scicode.problems import Check, Problem, problem_frame
+from workflow_scripts.tasks.scicode.rewards import REWARDS
 from workflow_scripts.tasks.scicode.sandbox import Sandbox
-from workflow_scripts.tasks.scicode.scores import VALUE, scores_of
+from workflow_scripts.tasks.scicode.scores import VALUE, judged, scores_of
 
 ONE = Problem("a-1", "counts", "t", "", "", "", (Check("numeric", "1"),))
 TWO = Problem("b-1", "lists", "t", "", "", "", (Check("sequence", "[1,2]"), Check("exact", "[1,2]")))
@@ -57,7 +59,7 @@ class Counting:
 
 def test_a_row_for_each_sample_in_order(sandbox, tmp_path):
     counting = Counting(sandbox)
-    scores = scores_of(rollouts(), PROBLEMS, counting, rendered=rendered)
+    scores = scores_of(judged(rollouts(), PROBLEMS, counting, rendered=rendered))
     assert counting.count == 6  # of 7
     assert list(scores.columns) == SCICODE_SCORES.names
     found = scores[["problem_id", "status", "passed", "value"]].itertuples(index=False, name=None)
@@ -73,9 +75,9 @@ def test_a_row_for_each_sample_in_order(sandbox, tmp_path):
 
 
 def test_completions_are_judged_as_they_are_without_rendering(sandbox):
-    scores = scores_of(rollouts(completion="def answer(): return 1"), PROBLEMS, sandbox)
+    scores = scores_of(judged(rollouts(completion="def answer(): return 1"), PROBLEMS, sandbox))
     assert not scores["format_ok"].any() and scores["correct"].sum() == 5
-    fenced = scores_of(rollouts(completion="def answer(): return 1"), PROBLEMS, sandbox, form="fenced")
+    fenced = scores_of(judged(rollouts(completion="def answer(): return 1"), PROBLEMS, sandbox, form="fenced"))
     assert set(fenced["status"]) == {"NO_CODE"}
 
 
@@ -89,4 +91,18 @@ BAD = [
 @pytest.mark.parametrize(("samples", "problems", "message"), BAD, ids=range(len(BAD)))
 def test_what_does_not_fit_is_named(samples, problems, message, sandbox):
     with pytest.raises(UserError, match=message):
-        scores_of(samples, problems, sandbox)
+        judged(samples, problems, sandbox)
+
+
+def test_rewards_are_paid_for_the_same_samples(sandbox):
+    found = judged(rollouts(), PROBLEMS, sandbox, rendered=rendered)
+    rewards = {name: REWARDS[name] for name in ("strict", "execution", "generic_judge")}
+    table, scores = paid(found, rewards), scores_of(found)
+    assert list(table.columns) == SCICODE_REWARDS.names
+    assert list(table["reward"].unique()) == ["strict", "execution"]  # nobody to ask
+    strict = table[table["reward"] == "strict"].reset_index(drop=True)
+    keys = ["policy", "set", "problem_id", "sample"]
+    pd.testing.assert_frame_equal(strict[keys], scores[keys])
+    assert list(strict["score"]) == list(scores["correct"].astype(float)) and 0 < strict["score"].sum() < len(strict)
+    execution = table.loc[table["reward"] == "execution", "score"].to_numpy()
+    assert (execution >= strict["score"].to_numpy()).all() and len(set(execution)) > 2

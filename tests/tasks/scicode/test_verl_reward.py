@@ -9,6 +9,7 @@ import pytest
 
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.scicode_schemas import SCICODE_TRAINING
+from workflow_scripts.tasks.scicode import verl_reward
 from workflow_scripts.tasks.scicode.problems import Check, Problem
 from workflow_scripts.tasks.scicode.rewards import REWARDS
 from workflow_scripts.tasks.scicode.verl_reward import (
@@ -157,13 +158,18 @@ def test_a_failure_is_told_to_all_who_wait_and_the_next_batch_goes_on():
 
 
 @pytest.fixture
-def paid(tmp_path):
+def paid(tmp_path, monkeypatch):
+    ends = []  # what a reward's process leaves to its end, this one's tests to theirs
+    monkeypatch.setattr(verl_reward.atexit, "register", ends.append)
+
     def write(reward, **more):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"
         path.write_text(json.dumps({"reward": reward, "limits": LIMITS, "workers": 1} | more))
         return str(path)
 
     yield write
+    for end in ends:
+        end()
     batches_of.cache_clear()
 
 

@@ -20,11 +20,10 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.tasks.scicode.judging import judge
-from workflow_scripts.tasks.scicode.paid import limited
 from workflow_scripts.tasks.scicode.problems import Problem
 from workflow_scripts.tasks.scicode.rewards import Composition, Evidence, Judgement, composition
 from workflow_scripts.tasks.scicode.rewards.judges import judgements_of, requests_of
-from workflow_scripts.tasks.scicode.sandbox import Sandbox
+from workflow_scripts.tasks.scicode.sandbox import Sandbox, limited
 from workflow_scripts.tasks.scicode.verdicts import LAYERS
 from workflow_scripts.tasks.scicode.verl_rows import problem_of
 

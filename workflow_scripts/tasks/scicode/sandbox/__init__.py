@@ -8,6 +8,6 @@ What a program should return never goes in. `Sandbox.isolation` says what is in 
 
 from workflow_scripts.tasks.scicode.sandbox.isolation import Isolation
 from workflow_scripts.tasks.scicode.sandbox.outcomes import Limits, Outcome, Program, Returned, Status
-from workflow_scripts.tasks.scicode.sandbox.pool import Sandbox
+from workflow_scripts.tasks.scicode.sandbox.pool import Sandbox, limited
 
-__all__ = ["Isolation", "Limits", "Outcome", "Program", "Returned", "Sandbox", "Status"]
+__all__ = ["Isolation", "Limits", "Outcome", "Program", "Returned", "Sandbox", "Status", "limited"]

@@ -6,8 +6,8 @@ import selectors
 import threading
 import warnings
 from collections import deque
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.tasks.scicode.sandbox.isolation import CHOICES, Isolation, described
@@ -135,6 +135,12 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def limited(limits: Mapping[str, Any], workers: int = 2) -> Sandbox:
+    """The sandbox that a config's `scicode.limits` describes: seconds, memory_mb, isolation."""
+    given = Limits(cpu_seconds=limits["seconds"], memory_mb=limits["memory_mb"])
+    return Sandbox(given, workers=workers, isolation=limits["isolation"])
 
 
 def _kind(program: Program) -> str:
