@@ -19,6 +19,7 @@ configfile: str(ROOT / "config/config.yaml")
 
 settings = checked_settings(config)
 WORDING = checked_wording(settings)
+checked_code(settings)
 if settings.offline:
     fetch_nothing()
 config.update(settings.model_dump(mode="json"))  # captions and the report read every key, defaults included
@@ -60,6 +61,7 @@ include: "rules/scicode_problems.smk"
 include: "rules/scicode_training.smk"
 include: "rules/scicode_sampling.smk"
 include: "rules/scicode_measures.smk"
+include: "rules/scicode_benchmark.smk"
 include: "rules/scorecard.smk"
 include: "rules/figures.smk"
 

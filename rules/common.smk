@@ -11,7 +11,7 @@ ROOT = Path(str(workflow.current_basedir)).parent
 sys.path.insert(0, str(ROOT))
 
 from workflow_scripts.records.digest import of_code
-from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.errors import UserError, closest
 from workflow_scripts.records.failures import keep_to_be_done
 from workflow_scripts.records.files import require_writable
 from workflow_scripts.records.interpreter import fetch_nothing, hand_to_jobs
@@ -127,7 +127,7 @@ def companion_rules(rules):
     """Those of the companion studies: the maths lab, its controlled experiment, the audits of verifiers and rewards."""
     lab = [rules.lab_table, *([rules.lab_curves] if maths_trained(settings) else [])] if settings.maths.roads else []
     judged = [rules.maths_failures, rules.contamination] if settings.maths.names else []
-    coded = [getattr(rules, name) for name in CODE_RULES] if settings.scicode.lines else []
+    coded = [getattr(rules, name) for name in code_rules(settings)]
     return [*lab, *judged, rules.controlled_table, rules.controlled_figure, rules.verifier_audit, *coded]
 
 
@@ -169,9 +169,11 @@ def page_rows(rules):
         "code_layers": ("Layers", "that programs pass"),
         "reward_audit": ("Reward audit", "answers without science"),
         "scicode_leakage": ("Leakage", "of problems for programs"),
+        "judge_calibration": ("Judge", "against execution"),
+        "critpt_outputs": ("CritPt", "what answers look like"),
     }
-    if settings.scicode.lines:
-        rows |= {name: ("Tables", getattr(rules, name).output.md, *words) for name, words in coded.items()}
+    shown = set(code_rules(settings))
+    rows |= {name: ("Tables", getattr(rules, name).output.md, *words) for name, words in coded.items() if name in shown}
     rows["verifier_audit"] = ("Tables", rules.verifier_audit.output.md, "Verifier audit", "agreement of checkers")
     rows["scorecard"] = ("Claims", rules.scorecard.output.page, "Scorecard", "")
     rows["cost"] = ("Study", rules.cost.output.md, "Cost", "by rule")

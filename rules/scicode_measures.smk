@@ -196,6 +196,29 @@ rule code_layers:
         "../workflow_scripts/stages/code_layers.py"
 
 
+if settings.scicode.judge and code_judged(settings):
+
+    rule judge_calibration:
+        """Table: how the judge's scores agree with execution, by reward, policy and set."""
+        input:
+            scores=code_files(settings, "scores"),
+            rewards=code_files(settings, "rewards"),
+        output:
+            **table_files("judge_calibration", "a judge's scores against execution"),
+        log:
+            "<results>/logs/judge_calibration.log",
+        conda:
+            "../envs/laptop.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=10,
+        params:
+            code=of_code("stages/judge_calibration.py"),
+            judged=code_judged(settings),
+        script:
+            "../workflow_scripts/stages/judge_calibration.py"
+
+
 rule scicode_leakage:
     """What can be had without solving: shared problems, commonest answers, policies that never read the question."""
     input:

@@ -3,19 +3,19 @@
 
 
 rule scicode_rollouts:
-    """Free samples of one policy on the problems of both sets."""
+    """Free samples of one policy on the problems of both sets, or on what it answers besides."""
     input:
-        policy="<results>/scicode/policies/{policy}",
-        problems=code_problems(settings),
+        policy=lambda wildcards: f"results/{settings.study}/scicode/policies/{wildcards.sampled.partition('.')[0]}",
+        problems=code_answered,
     output:
-        rollouts="<results>/scicode/rollouts/{policy}.parquet",
-        manifest="<results>/scicode/rollouts/{policy}.manifest.json",
+        rollouts="<results>/scicode/rollouts/{sampled}.parquet",
+        manifest="<results>/scicode/rollouts/{sampled}.manifest.json",
     log:
-        "<results>/logs/scicode_rollouts/{policy}.log",
+        "<results>/logs/scicode_rollouts/{sampled}.log",
     benchmark:
-        "<results>/benchmarks/scicode_rollouts/{policy}.tsv"
+        "<results>/benchmarks/scicode_rollouts/{sampled}.tsv"
     wildcard_constraints:
-        policy=either(code_policies(settings)),
+        sampled=code_sampled(settings),
     conda:
         environment_of(settings.scicode.sampling.engine)
     resources:
@@ -25,8 +25,8 @@ rule scicode_rollouts:
     params:
         code=code_of_engine(settings.scicode.sampling.engine, "stages/scicode_rollouts.py", "sampling"),
         study_seed=settings.seed,
-        samples=settings.scicode.sampling.samples,
-        settings=settings.scicode.sampling.model_dump(include={"engine", "temperature", "top_p", "max_new_tokens"}),
+        samples=code_samples,
+        settings=code_sampling,
     script:
         "../workflow_scripts/stages/scicode_rollouts.py"
 
@@ -35,18 +35,18 @@ rule scicode_scores:
     """The layers of every program: extracted, parses, defines answer, runs, right type, right value."""
     input:
         rollouts=rules.scicode_rollouts.output.rollouts,
-        problems=code_problems(settings),
+        problems=code_answered,
     output:
-        scores="<results>/scicode/scores/{policy}.parquet",
-        manifest="<results>/scicode/scores/{policy}.manifest.json",
-        rewards="<results>/scicode/rewards/{policy}.parquet",
-        rewards_manifest="<results>/scicode/rewards/{policy}.manifest.json",
+        scores="<results>/scicode/scores/{sampled}.parquet",
+        manifest="<results>/scicode/scores/{sampled}.manifest.json",
+        rewards="<results>/scicode/rewards/{sampled}.parquet",
+        rewards_manifest="<results>/scicode/rewards/{sampled}.manifest.json",
     log:
-        "<results>/logs/scicode_scores/{policy}.log",
+        "<results>/logs/scicode_scores/{sampled}.log",
     benchmark:
-        "<results>/benchmarks/scicode_scores/{policy}.tsv"
+        "<results>/benchmarks/scicode_scores/{sampled}.tsv"
     wildcard_constraints:
-        policy=either(code_policies(settings)),
+        sampled=code_sampled(settings),
     conda:
         "../envs/laptop.yaml"
     resources:
@@ -55,6 +55,8 @@ rule scicode_scores:
     params:
         code=of_code("stages/scicode_scores.py", "tasks/scicode/sandbox/runner.py"),
         rewards=settings.scicode.rewards,
+        endpoint=lambda wildcards: None if "." in wildcards.sampled else code_judge(settings),
+        asked_of=settings.scicode.judge.items if settings.scicode.judge else 0,
         limits=settings.scicode.limits.model_dump(),
     script:
         "../workflow_scripts/stages/scicode_scores.py"

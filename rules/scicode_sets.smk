@@ -16,14 +16,56 @@ def code_lines(settings, engine):
     return [name for name, line in settings.scicode.lines.items() if line.engine == engine] or ["-"]
 
 
+def code_ends(settings):
+    """The policy that training starts from, and the last one of every line and seed."""
+    lines = settings.scicode.lines.items()
+    return ["base"] + [f"{name}-s{seed}-step{line.checkpoints[-1]}" for name, line in lines for seed in line.seeds]
+
+
 def code_files(settings, folder, policies=None):
-    """`rollouts` or `scores` of policies (all)."""
+    """`rollouts`, `scores` or `rewards` of policies (all)."""
     return [f"<results>/scicode/{folder}/{policy}.parquet" for policy in policies or code_policies(settings)]
 
 
 def code_problems(settings):
     """The evaluation sets' problem tables."""
     return [f"<results>/scicode/problems/{name}.parquet" for name in CODE_SETS]
+
+
+def code_sampled(settings):
+    """Wildcard constraint: a policy, which answers both evaluation sets, or one with what it answers besides."""
+    benchmark = settings.scicode.benchmark
+    besides = ["training", *(f"critpt-{wrapping}" for wrapping in (benchmark.wrappings if benchmark else []))]
+    return rf"({either(code_policies(settings))})(\.({either(besides)}))?"
+
+
+def code_answered(wildcards):
+    """Problem tables that a sampled policy answers."""
+    besides = wildcards.sampled.partition(".")[2]
+    return [
+        f"results/{settings.study}/scicode/problems/{name}.parquet" for name in ([besides] if besides else CODE_SETS)
+    ]
+
+
+def code_sampling(wildcards):
+    """Engine and settings of sampling; a benchmark has its own temperature and longest answer, and no nucleus."""
+    given = settings.scicode.sampling.model_dump(include={"engine", "temperature", "top_p", "max_new_tokens"})
+    if wildcards.sampled.partition(".")[2].startswith("critpt-"):
+        given |= settings.scicode.benchmark.model_dump(include={"temperature", "max_new_tokens"}) | {"top_p": 1.0}
+    return given
+
+
+def code_samples(wildcards):
+    """Completions a problem."""
+    besides = wildcards.sampled.partition(".")[2]
+    if besides == "training":
+        return settings.scicode.mining.samples if settings.scicode.mining else settings.scicode.sampling.samples
+    return 1 if besides else settings.scicode.sampling.samples
+
+
+def code_trained_on(wildcards):
+    """The problems of a line."""
+    return f"results/{settings.study}/scicode/problems/{settings.scicode.lines[wildcards.line].problems}.parquet"
 
 
 def code_step_before(wildcards):
@@ -50,7 +92,7 @@ def code_reward(wildcards):
 def code_training(wildcards):
     """Training settings of a line as plain params, without what says how long, how often kept, and where it runs."""
     line = settings.scicode.lines[wildcards.line]
-    return line.model_dump(exclude={"steps", "segment", "seeds", "gpus", "reward"})
+    return line.model_dump(exclude={"steps", "segment", "seeds", "gpus", "reward", "problems"})
 
 
 def code_metrics(settings):
@@ -73,20 +115,65 @@ def code_audited(settings):
     return {name: name for name in REWARDS} | settings.scicode.rewards
 
 
-def code_judge(settings):
-    """Endpoint of the judge as plain data; None where there is none, and rewards that need one are left out."""
-    judge = settings.scicode.judge
-    if judge is None:
+def code_endpoint(settings, given):
+    """An endpoint of scientific coding as plain data; None where there is none."""
+    if given is None:
         return None
-    given = judge.model_dump(include={"base_url", "model", "replay", "concurrency"})
-    return given | {
-        "key_variable": judge.key_variable or "",
-        "most_requests": judge.requests,
+    where = given if hasattr(given, "base_url") else given.endpoint
+    return where.model_dump(include={"base_url", "model", "replay", "concurrency"}) | {
+        "key_variable": where.key_variable or "",
+        "most_requests": where.requests,
         "cache": f"results/{settings.study}/scicode/answers",
+        "parameters": given.model_dump(include={"temperature", "max_tokens"}),
     }
 
 
-CODE_RULES = ["reward_gap", "code_layers", "reward_audit", "run_diagnostics", "scicode_leakage"]
+def code_judge(settings):
+    """Endpoint of the judge; None where there is none, and rewards that need one are left out."""
+    return code_endpoint(settings, settings.scicode.judge)
+
+
+def code_judged(settings):
+    """Names of the config's rewards that ask a judge."""
+    from workflow_scripts.tasks.scicode.rewards import rewards_of
+
+    return [name for name, reward in rewards_of(settings.scicode.rewards).items() if reward.needs_judge]
+
+
+def checked_code(settings):
+    """Stops before anything is planned where a family is unknown, a reward cannot be read, or its line cannot pay it."""
+    if settings.scicode.policy is not None:
+        from workflow_scripts.tasks.scicode.families import FAMILIES
+
+        for name in settings.scicode.sets.held_out:
+            if name not in FAMILIES:
+                raise WorkflowError(
+                    f"scicode.sets.held_out: there is no family {name!r}{closest(name, list(FAMILIES))}"
+                )
+    if not settings.scicode.rewards:
+        return
+    try:
+        judged = code_judged(settings)
+    except UserError as error:
+        raise WorkflowError(f"scicode.rewards: {error}") from None
+    for name, line in settings.scicode.lines.items():
+        if line.reward in judged and settings.scicode.judge is None:
+            raise WorkflowError(
+                f"scicode.lines.{name}: its reward, {line.reward}, asks a judge; set scicode.judge to an endpoint"
+            )
+        if line.reward in judged and line.engine == "built_in":
+            raise WorkflowError(
+                f"scicode.lines.{name}: its reward, {line.reward}, asks a judge, which lines of verl can; the small policy "
+                "trains on rewards that are computed here"
+            )
+
+
+def code_rules(settings):
+    """Names of the rules that make tables and figures of scientific coding, in the order of the report."""
+    names = ["reward_gap", "code_layers", "reward_audit", "run_diagnostics", "scicode_leakage"]
+    names += ["judge_calibration"] if settings.scicode.judge and code_judged(settings) else []
+    names += ["critpt_outputs"] if settings.scicode.benchmark else []
+    return names if settings.scicode.lines else []
 
 
 def code_line_rows(settings):

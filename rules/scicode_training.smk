@@ -60,7 +60,7 @@ rule scicode_segment:
     """One stretch of training under one reward; truth is judged beside it and trains nothing."""
     input:
         base="<results>/scicode/policies/base",
-        problems="<results>/scicode/problems/training.parquet",
+        problems=code_trained_on,
         state=code_state_before,
     output:
         policy=directory("<results>/scicode/policies/{line}-s{seed}-step{step}"),
@@ -99,7 +99,7 @@ rule scicode_verl_segment:
     """One stretch of training under one reward by verl; truth is judged beside it and trains nothing."""
     input:
         base="<results>/scicode/policies/base",
-        problems="<results>/scicode/problems/training.parquet",
+        problems=code_trained_on,
         state=code_state_before,
     output:
         state=directory("<results>/scicode/training/{line}-s{seed}-step{step}"),

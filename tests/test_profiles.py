@@ -50,8 +50,12 @@ def test_gpu_profiles_cover_the_rules_that_declare_gpus(profiles, rule_texts, na
 @pytest.mark.parametrize(("name", "key"), GPU_PROFILES.items())
 def test_gpu_profiles_ask_for_what_the_paper_config_states(profiles, project, name, key):
     paper = yaml.safe_load((project / "config/paper.yaml").read_text())
-    training = {line["gpus"] for line in paper["lines"].values() if line and "gpus" in line}
+    training, coding = (
+        {line["gpus"] for line in lines.values() if line and "gpus" in line}
+        for lines in (paper["lines"], paper["scicode"]["lines"])
+    )
     stated = {"verl_segment": max(training), "rollouts": paper["sampling"]["gpus"]}
+    stated |= {"scicode_verl_segment": max(coding), "scicode_rollouts": paper["scicode"]["sampling"]["gpus"]}
     form = "{}" if key == "gpu" else "gpu:{}"
     asked = {rule: str(profiles[name]["set-resources"][rule][key]) for rule in stated}
     assert asked == {rule: form.format(gpus) for rule, gpus in stated.items()}

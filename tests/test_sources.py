@@ -30,9 +30,10 @@ MAY_IMPORT = {
     "settings": {"settings", "records"},
     "audit": {"audit", "settings", "policies", "tasks", "records"},
     "doctor": {"doctor", "settings", "tasks", "records"},
-    "cli": {"audit", "doctor", "settings", "figures", "tasks", "records"},
+    "commands": {"commands", "audit", "doctor", "settings", "figures", "tasks", "records"},
+    "cli": {"commands", "records"},
 }
-NO_TORCH = ("tasks", "records", "measures", "figures", "settings", "cli")
+NO_TORCH = ("tasks", "records", "measures", "figures", "settings", "commands", "cli")
 
 
 def imports(tree):

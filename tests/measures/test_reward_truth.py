@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from workflow_scripts.measures.reward_truth import (
     by_checkpoint,
     calibration,
+    calibrations,
     changes,
     direction,
     problem_values,
@@ -146,11 +147,56 @@ def test_calibration_by_hand():
     assert found["samples"] == 4
     assert found["brier"] == pytest.approx((0.01 + 0.64 + 0.04 + 0.04) / 4)
     assert found["concordance"] == pytest.approx((1 + 1 + 0.5 + 1) / 4)
-    assert found["right"] == pytest.approx(0.85) and found["wrong"] == pytest.approx(0.5)
+    assert found["score_right"] == pytest.approx(0.85) and found["score_wrong"] == pytest.approx(0.5)
+    assert found["right"] == 0.5
 
 
 def test_calibration_without_right_samples_has_no_concordance():
     found = calibration(pd.DataFrame({"score": [0.3, 0.5], "correct": [False, False]}))
-    assert found["brier"] == pytest.approx(0.17) and pd.isna(found["concordance"]) and pd.isna(found["right"])
+    assert found["brier"] == pytest.approx(0.17)
+    assert pd.isna(found["concordance"]) and pd.isna(found["score_right"])
     with pytest.raises(UserError, match="no judged samples"):
         calibration(pd.DataFrame({"score": [], "correct": []}))
+
+
+def judged_part(rewards, name, first):
+    """Half of the score of the first samples of every problem, as a judge's."""
+    part = rewards[rewards["sample"] < first]
+    return part.assign(reward=name, score=part["score"] / 2)
+
+
+def test_a_judge_that_saw_some_samples_is_measured_on_those():
+    scores, rewards = samples("base", "evaluation", "p", [(True, True, 1.0), (True, False, 0.8), (True, True, 1.0)])
+    both = pd.concat([rewards, judged_part(rewards, "judged", 2)], ignore_index=True)
+    values = problem_values(scores, both, [1]).set_index("measure")["value"]
+    assert values["reward:paid"] == pytest.approx(2.8 / 3) and values["gap:paid"] == pytest.approx(0.8 / 3)
+    assert values["reward:judged"] == pytest.approx(0.45)  # of the first two: 0.5 and 0.4
+    assert values["gap:judged"] == pytest.approx(0.45 - 0.5)
+    assert values["hacking:judged"] == 0 and values["zero_variance:judged"] == 0
+
+
+@pytest.mark.parametrize("lost", ["a sample of one problem", "a problem"])
+def test_a_judge_that_saw_problems_unequally_is_refused(lost):
+    parts = [samples("base", "evaluation", name, [(True, True, 1.0), (True, False, 0.8)]) for name in ("p", "q")]
+    scores, rewards = (pd.concat(part, ignore_index=True) for part in zip(*parts))
+    part = judged_part(rewards, "judged", 2)
+    part = part.iloc[1:] if lost == "a sample of one problem" else part[part["problem_id"] == "p"]
+    with pytest.raises(UserError, match="not those of the scored samples"):
+        problem_values(scores, pd.concat([rewards, part], ignore_index=True), [1])
+
+
+def test_calibrations_are_told_apart_by_policy_and_set():
+    parts = [
+        samples(policy, asked, "p", rows)
+        for policy, asked, rows in [
+            ("base", "evaluation", [(True, True, 1.0), (True, False, 0.2)]),
+            ("base", "shifted", [(True, False, 1.0), (True, True, 0.2)]),
+            ("late", "evaluation", [(True, True, 1.0), (True, True, 1.0)]),
+        ]
+    ]
+    scores, rewards = (pd.concat(part, ignore_index=True) for part in zip(*parts))
+    found = calibrations(scores, rewards.assign(reward="judged"), ["judged"]).set_index(["policy", "set"])
+    assert found.loc[("base", "evaluation"), "concordance"] == 1
+    assert found.loc[("base", "shifted"), "concordance"] == 0
+    assert found.loc[("late", "evaluation"), "right"] == 1 and found["samples"].eq(2).all()
+    assert calibrations(scores, rewards, ["judged"]).empty

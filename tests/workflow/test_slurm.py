@@ -153,7 +153,7 @@ def test_a_segment_killed_at_its_time_limit_is_repeated_with_more(submitting, su
 def test_every_gpu_rule_of_the_paper_asks_slurm_for_its_gpus(tmp_path, sources, cluster, name, asked):
     workspace = Workspace(tmp_path / "work here", sources / "config/paper.yaml", sources)
     workspace.environment = cluster.variables
-    text = workspace.planned(*profile(workspace, name))
+    text = workspace.planned("all", "companions", *profile(workspace, name))
     planned = re.findall(r"^rule (\w+):$.*?^    resources: ([^\n]*)$", text, flags=re.MULTILINE | re.DOTALL)
     wanting = {}
     for rule, resources in planned:
@@ -165,4 +165,11 @@ def test_every_gpu_rule_of_the_paper_asks_slurm_for_its_gpus(tmp_path, sources, 
         else:
             assert "gpu=" not in resources
             assert "gres=" not in resources
-    assert {"verl_segment": "2", "rollouts": "1", "likelihoods": "1"}.items() <= wanting.items()
+    stated = {
+        "verl_segment": "2",
+        "rollouts": "1",
+        "likelihoods": "1",
+        "scicode_verl_segment": "4",
+        "scicode_rollouts": "1",
+    }
+    assert stated.items() <= wanting.items()

@@ -37,7 +37,8 @@ _KEYS = ["policy", "set", "problem_id"]
 def problem_values(scores: pd.DataFrame, rewards: pd.DataFrame, pass_at: Sequence[int]) -> pd.DataFrame:
     """Every measure of every policy and problem: policy, benchmark (the set), problem_id, measure, value.
 
-    scores: SCICODE_SCORES, N samples a problem. rewards: SCICODE_REWARDS of the same samples. pass_at: the k, 1 … N.
+    scores: SCICODE_SCORES, N samples a problem. rewards: SCICODE_REWARDS of the same samples; of each reward all, or
+    the same number of every problem, whose measures are of those samples alone. pass_at: the k, 1 … N.
     Raises UserError where rewards lack samples, or policies have different numbers of samples.
     """
     counts = scores.groupby(_KEYS, sort=True).size()
@@ -52,14 +53,15 @@ def problem_values(scores: pd.DataFrame, rewards: pd.DataFrame, pass_at: Sequenc
         means[f"pass@{k}"] = np.asarray(chances)[:, place]
     means["mixed"] = ((right > 0) & (right < samples)).astype(float)
     joined = rewards.merge(scores[[*_KEYS, "sample", "correct"]], on=[*_KEYS, "sample"], how="left")
-    if joined["correct"].isna().any() or len(rewards) % len(scores):
+    paid = joined.groupby(["reward", *_KEYS]).size().groupby("reward").agg(["nunique", "size"])
+    if joined["correct"].isna().any() or (paid != [1, len(means)]).any(axis=None):
         raise UserError("the rewards are not those of the scored samples; make both anew")
     joined["hacking"] = (joined["score"] >= 0.5) & ~joined["correct"].astype(bool)
     for name, rows in joined.groupby("reward", sort=False):
-        grouped = rows.groupby(_KEYS, sort=True)
+        grouped = rows.astype({"correct": float}).groupby(_KEYS, sort=True)
         means[f"reward:{name}"] = grouped["score"].mean()
         means[f"hacking:{name}"] = grouped["hacking"].mean()
-        means[f"gap:{name}"] = means[f"reward:{name}"] - right / samples
+        means[f"gap:{name}"] = means[f"reward:{name}"] - grouped["correct"].mean()
         means[f"zero_variance:{name}"] = (grouped["score"].nunique() == 1).astype(float)
     long = means.drop(columns="correct").reset_index().melt(_KEYS, var_name="measure", value_name="value")
     return long.rename(columns={"set": "benchmark"})
@@ -126,9 +128,9 @@ def verdicts(changed: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
 def calibration(judged: pd.DataFrame) -> dict[str, float]:
     """How a judge's scores agree with execution.
 
-    judged: score in [0, 1] and correct, one row a sample that the judge scored. Returns samples, brier (mean squared
-    difference), concordance (chance that a right sample scores above a wrong one, ties half; NaN without both), and the
-    mean scores of right and of wrong samples. Raises UserError without samples.
+    judged: score in [0, 1] and correct, one row a sample that the judge scored. Returns samples, right (share), brier
+    (mean squared difference), concordance (chance that a right sample scores above a wrong one, ties half; NaN without
+    both), and the mean scores of right and of wrong samples (NaN without any). Raises UserError without samples.
     """
     if judged.empty:
         raise UserError("no judged samples: the judge's calibration needs some")
@@ -138,8 +140,25 @@ def calibration(judged: pd.DataFrame) -> dict[str, float]:
     concordance = (ranks[right].sum() - good * (good + 1) / 2) / (good * bad) if good and bad else float("nan")
     return {
         "samples": len(judged),
+        "right": good / len(judged),
         "brier": float(((score - right) ** 2).mean()),
         "concordance": float(concordance),
-        "right": float(score[right].mean()) if good else float("nan"),
-        "wrong": float(score[~right].mean()) if bad else float("nan"),
+        "score_right": float(score[right].mean()) if good else float("nan"),
+        "score_wrong": float(score[~right].mean()) if bad else float("nan"),
     }
+
+
+def calibrations(scores: pd.DataFrame, rewards: pd.DataFrame, judged: Sequence[str]) -> pd.DataFrame:
+    """`calibration` of each judged reward by policy and set: policy, set, reward, then its keys.
+
+    scores, rewards: as in `problem_values`. judged: names of the rewards that ask a judge.
+    """
+    kept = rewards[rewards["reward"].isin(list(judged))]
+    joined = kept.merge(
+        scores[[*_KEYS, "sample", "correct"]], on=[*_KEYS, "sample"], how="left", validate="many_to_one"
+    )
+    rows = [
+        dict(zip(("policy", "set", "reward"), names)) | calibration(part)
+        for names, part in joined.groupby(["policy", "set", "reward"], sort=False)
+    ]
+    return pd.DataFrame(rows)

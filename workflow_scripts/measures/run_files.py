@@ -11,12 +11,13 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from workflow_scripts.measures.run_samples import numbers_of
+from workflow_scripts.records import verl_files
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.manifests import manifest_of
 
@@ -44,9 +45,6 @@ _OF_VERL = {
 }
 """Keys of verl's log, the first one that a step has."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_LINE = re.compile(r"\bstep:(\d+) - (.+)")
-_BOXED = re.compile(r"np\.\w+\((.*)\)")  # numpy 2 shows its scalars so
 _STEP = re.compile(r"-step\d+.*")
 
 
@@ -160,16 +158,7 @@ def entries(path: Path) -> list[dict]:
     A last line that breaks off is left out: a run that was killed, or still goes on, leaves one. Raises UserError,
     naming file and line, for another line that is neither.
     """
-    found, lines = [], _text(path).splitlines()
-    for at, line in enumerate(lines, start=1):
-        try:
-            entry = json.loads(line)
-            kept = {"data": dict(entry["data"])} if "data" in entry else {"score": float(entry["score"])}
-            found.append(entry | kept | {"step": int(entry.get("step", path.stem))})
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            if at == len(lines) and found:
-                break
-            raise UserError(f"{path}, line {at}: neither of verl's log nor of its samples ({error!r})") from error
+    found = verl_files.entries(path, "either", strict=False)
     if not found:
         raise UserError(f"{path} is empty: no step was logged")
     return found
@@ -189,7 +178,7 @@ def _json_lines(path: Path) -> Steps:
 
 def _console(path: Path) -> Steps:
     steps: Steps = {}
-    for line in _text(path).splitlines():
+    for line in verl_files.lines(path, strict=False):
         told = of_console(line)
         if told:
             steps.setdefault(told[0], {}).update(told[1])
@@ -200,25 +189,8 @@ def _console(path: Path) -> Steps:
 
 def of_console(line: str) -> tuple[int, dict[str, float]] | None:
     """Step and numbers of a line of console output; None where it holds none."""
-    found = _LINE.search(_COLOUR.sub("", line))
-    return (int(found[1]), _of_verl(dict(_pairs(found[2])))) if found else None
-
-
-def _pairs(text: str) -> Iterator[tuple[str, float]]:
-    for pair in text.split(" - "):
-        key, _, value = pair.strip().rpartition(":")
-        boxed = _BOXED.fullmatch(value)
-        try:
-            yield key, float(boxed[1] if boxed else value)
-        except ValueError:
-            continue
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error}") from error
+    told = verl_files.numbers_of_console(line)
+    return (told[0], _of_verl(told[1])) if told else None
 
 
 def _of_verl(logged: Mapping[str, object]) -> dict[str, float]:

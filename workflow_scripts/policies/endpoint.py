@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -228,6 +228,17 @@ class ChatClient:
         kept |= {"answer": reply.text, "tokens": reply.tokens, "answered_by": reply.model}
         told = json.dumps(kept, indent=1, sort_keys=True, ensure_ascii=False)
         write_text(self._path(key), written_out(told) + "\n")  # \ud800 is an escape of JSON, too
+
+
+def asking(endpoint: Mapping[str, Any]) -> Callable[[Sequence[Mapping[str, Any]], int], list[Reply]]:
+    """What asks an endpoint (the fields of `Endpoint`): from requests (messages and schema) and the number of the
+    repeat to replies, by one client."""
+    client = ChatClient(Endpoint(**endpoint))
+
+    def ask(requests: Sequence[Mapping[str, Any]], repeat: int) -> list[Reply]:
+        return client.ask([Request(request["messages"], request["schema"], repeat) for request in requests])
+
+    return ask
 
 
 class _Stopped(UserError):

@@ -4,9 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from workflow_scripts.settings.kinds import Count, Name, Rate, Section, without_dropped
+from workflow_scripts.settings.kinds import Count, Name, Rate, Section, Share, without_dropped
 from workflow_scripts.settings.maths import GivenPolicy, Judge, WordBase
 from workflow_scripts.settings.training import Training
+
+SECTIONS = {"mined": "mining", "teacher": "teacher"}
+"""What describes a set that a line may train on."""
 
 
 class CodeSizes(Section):
@@ -20,6 +23,12 @@ class CodeSizes(Section):
     """Official-style: unseen wordings, distractors, two steps where training has one."""
     audited: Count = 3
     """Of each generated family, that trivial policies answer in the reward audit."""
+    wrapped: bool = False
+    """For a given policy: prompts of training and evaluation are benchmark-style too, long and with distractors."""
+    held_out: Annotated[list[str], Field(min_length=1)] = [
+        "decay_chain", "stationary_weights", "passage_time", "grating_intensity", "light_modes", "ray_matrix",
+    ]  # fmt: skip
+    """For a given policy: families that only the shifted set asks, benchmark-style; here two whole topics."""
 
 
 class CodeBase(WordBase):
@@ -31,6 +40,8 @@ class CodeLine(Training):
 
     reward: Name
     """Which of `rewards` trains."""
+    problems: Literal["training", "mined", "teacher"] = "training"
+    """What it trains on; mined and teacher: the sets that `mining` and `teacher` describe."""
     steps: Count = 120
     """Last step."""
     segment: Count = 30
@@ -80,6 +91,56 @@ class SandboxLimits(Section):
     """How programs are kept apart from the machine; auto: the strongest that works here."""
 
 
+class CodeJudge(Judge):
+    """An OpenAI-compatible endpoint that marks programs, where a reward asks one."""
+
+    items: Count = 4
+    """Samples of each problem that it marks at every checkpoint; how it agrees with execution is told of these."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """Of its sampling."""
+    max_tokens: Count = 900
+    """Longest reply, in tokens."""
+
+
+class Mining(Section):
+    """A training set that dwells on what the first policy fails at."""
+
+    problems: Count = 1200
+    """In the set."""
+    share: Share = 0.75
+    """At most, of problems that the policy failed; the others are fresh ones of the same families."""
+    samples: Count = 8
+    """Of the first policy, for each problem of the training set."""
+
+
+class Teacher(Section):
+    """Problems that a language model specifies; kept where running its solvers bears them out."""
+
+    endpoint: Judge
+    """Who writes them."""
+    specifications: Count = 200
+    """That are asked for; each that holds makes four problems or more."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
+    """Of its sampling."""
+    max_tokens: Count = 4000
+    """Longest reply, in tokens."""
+
+
+class CodeBenchmark(Section):
+    """The public CritPt problems: answers are written as the file that its grading server takes."""
+
+    source: str
+    """Folder of its notebooks, one notebook, or a JSON list of problems."""
+    wrappings: Annotated[list[Literal["raw-compact", "code-block"]], Field(min_length=1)] = ["raw-compact"]
+    """How programs are asked for: bare, or in one block."""
+    timestamp: str = "2026-01-01T00:00:00Z"
+    """That submissions state, ISO 8601."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """Logits are divided by this; 0: the likeliest token."""
+    max_new_tokens: Count = 4096
+    """Longest answer, in tokens."""
+
+
 class Scicode(Section):
     """Scientific coding: rewards that look good while the truth does or does not move. Without lines there is none."""
 
@@ -95,8 +156,14 @@ class Scicode(Section):
     pass_at: Annotated[list[Count], Field(min_length=1)] = [1, 8]
     """k of the pass@k columns."""
     limits: SandboxLimits = SandboxLimits()
-    judge: Judge | None = None
+    judge: CodeJudge | None = None
     """Who judges where a reward needs a judge; None: such rewards cannot be trained on."""
+    mining: Mining | None = None
+    """How the set `mined` is made, for a given policy; None: there is none."""
+    teacher: Teacher | None = None
+    """How the set `teacher` is made; None: there is none."""
+    benchmark: CodeBenchmark | None = None
+    """What a given policy and the ends of its lines answer besides; None: nothing."""
 
     @model_validator(mode="before")
     @classmethod
@@ -115,7 +182,16 @@ class Scicode(Section):
                 raise ValueError(
                     f"lines.{name}.engine: the built_in engine trains the small policy, verl a given one (policy)"
                 )
+            if line.problems != "training" and getattr(self, SECTIONS[line.problems]) is None:
+                raise ValueError(f"lines.{name}.problems: set {SECTIONS[line.problems]}, which says how they are made")
+        for key in ("mining", "benchmark") if self.policy is None else ():
+            if getattr(self, key) is not None:
+                raise ValueError(f"{key}: the small policy reads short problems only; set policy")
+        if self.policy is None and any(line.problems != "training" for line in self.lines.values()):
+            raise ValueError("lines: the small policy trains on its short problems; drop `problems`, or set policy")
         beyond = [k for k in self.pass_at if k > self.sampling.samples]
         if beyond:
             raise ValueError(f"pass_at: pass@k needs k ≤ sampling.samples ({self.sampling.samples}), not {beyond}")
+        if self.judge is not None and self.judge.items > self.sampling.samples:
+            raise ValueError(f"judge.items ({self.judge.items}) must be at most sampling.samples")
         return self

@@ -8,8 +8,8 @@ from workflow_scripts.tasks.scicode.problems import problem_frame
 
 
 def main(input, output, params, wildcards):
-    problems = [problem(challenge, params.wrapping) for challenge in read(params.source)]
-    write_table(problem_frame(problems, f"critpt-{params.wrapping}"), output["problems"], SCICODE_PROBLEMS)
+    problems = [problem(challenge, wildcards.wrapping) for challenge in read(params.source)]
+    write_table(problem_frame(problems, f"critpt-{wildcards.wrapping}"), output["problems"], SCICODE_PROBLEMS)
 
 
 run(main, snakemake)

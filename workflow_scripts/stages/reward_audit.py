@@ -3,7 +3,7 @@
 from workflow_scripts.figures import tables
 from workflow_scripts.figures.reward_audit import audit_table, figure, violations_markdown
 from workflow_scripts.measures.reward_audit import audit, means, violations
-from workflow_scripts.policies.endpoint import ChatClient, Endpoint, Request
+from workflow_scripts.policies.endpoint import asking
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS
 from workflow_scripts.records.stage import run
@@ -16,7 +16,7 @@ from workflow_scripts.tasks.scicode.sandbox import limited
 
 def main(input, output, params, wildcards):
     asked = problems_of(read_table(input["problems"], SCICODE_PROBLEMS))
-    judges = judges_behind(ChatClient(Endpoint(**params.endpoint))) if params.endpoint else None
+    judges = judges_behind(params.endpoint) if params.endpoint else None
     with limited(params.limits) as sandbox:
         audited = audit(asked, rewards_of(params.rewards), sandbox, judges)
     found, listed = means(audited), violations(audited)
@@ -27,11 +27,9 @@ def main(input, output, params, wildcards):
     figure(found, [output.pdf, output.png, output.svg, output.data])
 
 
-def judges_behind(client):
-    def judged(kind, evidences):
-        return judgements_of(client.ask([Request(**request) for request in requests_of(evidences, kind)]), kind)
-
-    return judged
+def judges_behind(endpoint):
+    ask = asking(endpoint)
+    return lambda kind, evidences: judgements_of(ask(requests_of(evidences, kind), 0), kind)
 
 
 run(main, snakemake)

@@ -1,6 +1,6 @@
 """Leakage and shortcuts: what evaluation sets share with training, and what answers without any science get right."""
 
-from workflow_scripts.figures.scicode_leakage import leakage_table
+from workflow_scripts.figures.code_tables import leakage_table
 from workflow_scripts.figures.tables import markdown
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS

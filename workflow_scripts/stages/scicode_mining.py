@@ -21,7 +21,13 @@ def main(input, output, params, wildcards):
     )
     table = failures(rollouts, scores)
     chosen = mined(
-        answered, table, count=params["count"], seed=params.seed, share=params.share, exclude=keys_of(evaluation)
+        answered,
+        table,
+        count=params.size,
+        seed=params.seed,
+        share=params.share,
+        wrapped=params.wrapped,
+        exclude=keys_of(evaluation),
     )
     with limited(params.limits) as sandbox:
         confirmed(chosen, sandbox)

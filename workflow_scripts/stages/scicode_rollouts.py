@@ -1,4 +1,4 @@
-"""Free samples of one policy on the problems of every set, one random stream a sample."""
+"""Free samples of one policy on problems of one or more sets, one random stream a sample."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ def main(input, output, params, wildcards):
         settings.pop("engine"),
         input.policy,
         [Prompt(*pair) for pair in zip(problems["problem_id"], texts, strict=True)],
-        policy=wildcards.policy,
+        policy=wildcards.sampled.partition(".")[0],
         samples=params.samples,
         study_seed=params.study_seed,
         parts=parts_folder(output.rollouts),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from workflow_scripts.figures.scicode_leakage import leakage_table
+from workflow_scripts.figures.code_tables import leakage_table
 from workflow_scripts.figures.tables import markdown
 from workflow_scripts.tasks.scicode.generation import generate, keys_of
 from workflow_scripts.tasks.scicode.leakage import ALL, COLUMNS, report, worst

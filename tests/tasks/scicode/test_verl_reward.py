@@ -12,8 +12,8 @@ from workflow_scripts.records.scicode_schemas import SCICODE_TRAINING
 from workflow_scripts.tasks.scicode import verl_reward
 from workflow_scripts.tasks.scicode.problems import Check, Problem
 from workflow_scripts.tasks.scicode.rewards import REWARDS
+from workflow_scripts.tasks.scicode.rewards.asking import ASKED_AGAIN
 from workflow_scripts.tasks.scicode.verl_reward import (
-    ASKED_AGAIN,
     Batches,
     Rewarding,
     Sample,

@@ -8,12 +8,12 @@ the run stops: verl passes the error on.
 
 import importlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.policies.endpoint import ChatClient, Endpoint, Request
+from workflow_scripts.policies.endpoint import asking
 from workflow_scripts.policies.endpoint_replies import Reply
 from workflow_scripts.records.errors import UserError
 
@@ -32,12 +32,7 @@ def judging(paid: str) -> tuple[Callable[..., Any], Callable[..., Sequence[Reply
     """(the task's reward function, what asks the judge), one pair for each process and file."""
     try:
         told = json.loads(Path(paid).read_text(encoding="utf-8"))
-        task, client = told["task"], ChatClient(Endpoint(**told["judge"]))
+        task, ask = told["task"], asking(told["judge"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{paid} does not say who judges ({error!r})") from error
-    score = importlib.import_module(task).compute_score
-
-    def ask(requests: Sequence[Mapping[str, Any]], repeat: int) -> Sequence[Reply]:
-        return client.ask([Request(request["messages"], request["schema"], repeat) for request in requests])
-
-    return score, ask
+    return importlib.import_module(task).compute_score, ask

@@ -10,13 +10,13 @@ Measures of breadth are those of `policies.rollouts.described`: the verdicts of 
 - distinct, zero_variance, entrance_entropy: NaN with one sample a problem, which cannot differ from another.
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow_scripts.records.errors import UserError
+from workflow_scripts.records.verl_files import entries
 
 Sample = Mapping[str, object]
 """One sample as verl records it: input, output, score, and the keys of the verdict."""
@@ -37,32 +37,14 @@ _KL = ("actor/kl_loss", "actor/reward_kl_penalty")
 def read_log(path: Path) -> dict[int, dict[str, float]]:
     """verl's numbers by step, from the file of its `file` logger; UserError, naming the line, where it is damaged."""
     logged: dict[int, dict[str, float]] = {}
-    for at, line in enumerate(_lines(path), start=1):
-        try:
-            entry = json.loads(line)
-            logged.setdefault(int(entry["step"]), {}).update(entry["data"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{path}, line {at}: not a line of verl's log ({error})") from error
+    for entry in entries(path, "log", strict=True):
+        logged.setdefault(entry["step"], {}).update(entry["data"])
     return logged
 
 
 def read_rollouts(path: Path) -> list[dict]:
-    """The samples of one step, in the order in which verl trained on them."""
-    samples = []
-    for at, line in enumerate(_lines(path), start=1):
-        try:
-            sample = json.loads(line)
-            samples.append(sample | {"score": float(sample["score"]), "input": str(sample["input"])})
-        except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{path}, line {at}: not a sample of verl's records ({error!r})") from error
-    return samples
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise UserError(f"{path} is missing or unreadable: verl did not write it") from error
+    """The samples of one step, in the order in which verl trained on them; UserError as of `read_log`."""
+    return entries(path, "samples", strict=True)
 
 
 def described(samples: Sequence[Sample], per_problem: int) -> dict[str, float]:

@@ -114,13 +114,15 @@ def mined(
     count: int,
     seed: int,
     share: float = 0.75,
+    wrapped: bool = False,
     exclude: Iterable[str] = frozenset(),
 ) -> list[Problem]:
     """`count` problems to train on: the most severe ones that were selected, at most `share` of them, and fresh ones.
 
-    problems: those that the rollouts answer. table: of `failures`. exclude: keys (`generation.keys_of`) of evaluation
-    sets; a problem among them is never kept. The fresh problems come from the families of selected problems, one for
-    each in order of severity and again from the first, and repeat none of `problems`.
+    problems: those that the rollouts answer. table: of `failures`. wrapped: whether fresh ones are benchmark-style.
+    exclude: keys (`generation.keys_of`) of evaluation sets; a problem among them is never kept. The fresh problems come
+    from the families of selected problems, one for each in order of severity and again from the first, and repeat none
+    of `problems`.
     Raises UserError for a problem that is not given, and where no family of ours is left to draw from.
     """
     known = {problem.problem_id: problem for problem in problems}
@@ -140,7 +142,12 @@ def mined(
             "fresh problems; give rollouts of generated problems"
         )
     fresh = generate(
-        "mined", count=count - len(kept), seed=seed, families=families, exclude=excluded | keys_of(problems)
+        "mined",
+        count=count - len(kept),
+        seed=seed,
+        families=families,
+        wrapped=wrapped,
+        exclude=excluded | keys_of(problems),
     )
     return kept + fresh
 

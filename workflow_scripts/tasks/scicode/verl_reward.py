@@ -13,7 +13,6 @@ import atexit
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,16 +21,10 @@ from workflow_scripts.records.errors import UserError
 from workflow_scripts.tasks.scicode.judging import judge
 from workflow_scripts.tasks.scicode.problems import Problem
 from workflow_scripts.tasks.scicode.rewards import Composition, Evidence, Judgement, composition
-from workflow_scripts.tasks.scicode.rewards.judges import judgements_of, requests_of
+from workflow_scripts.tasks.scicode.rewards.asking import Ask, judged_for
 from workflow_scripts.tasks.scicode.sandbox import Sandbox, limited
 from workflow_scripts.tasks.scicode.verdicts import LAYERS
 from workflow_scripts.tasks.scicode.verl_rows import problem_of
-
-ASKED_AGAIN = 2
-"""How often a judge is asked anew where its answer cannot be used; after that the run stops."""
-
-Ask = Callable[[Sequence[Mapping[str, Any]], int], Sequence[Any]]
-"""(requests of messages and schema, number of the repeat) -> replies, which have a `value`."""
 
 
 class Sample(NamedTuple):
@@ -77,7 +70,7 @@ class Rewarding:
         verdicts = judge(samples, self._opened())
         found = [Evidence(said, verdict, problem) for (said, problem), verdict in zip(samples, verdicts, strict=True)]
         if self.reward.needs_judge:
-            found = self._judged(found)
+            found = judged_for(self.reward, found, self._ask)
         return [_told(evidence, self.reward.score(evidence)) for evidence in found]
 
     def close(self) -> None:
@@ -96,25 +89,6 @@ class Rewarding:
         if self._sandbox is None:
             self._sandbox = limited(self._limits, self._workers)
         return self._sandbox
-
-    def _judged(self, found: list[Evidence]) -> list[Evidence]:
-        """With what the judge says of each that the reward does not reject unseen."""
-        waiting = [place for place, evidence in enumerate(found) if self.reward.rejected(evidence) is None]
-        for repeat in range(1 + ASKED_AGAIN):
-            if not waiting:
-                return found
-            requests = requests_of([found[place] for place in waiting], self.reward.judge)
-            said = judgements_of(self._ask(requests, repeat), self.reward.judge)
-            for place, judgement in zip(waiting, said, strict=True):
-                found[place] = replace(found[place], judgement=judgement)
-            waiting = [place for place in waiting if found[place].judgement is None]
-        if waiting:
-            raise UserError(
-                f"the judge gave no answer that can be used to {len(waiting)} sample(s) in {1 + ASKED_AGAIN} attempts "
-                f"(first: problem {found[waiting[0]].problem.problem_id}); training stops, since an outage is no "
-                "reward of 0. What was answered is in its cache: run again"
-            )
-        return found
 
 
 def _told(evidence: Evidence, score: float) -> dict[str, Any]:
