@@ -163,6 +163,7 @@ rule run_diagnostics:
     params:
         code=of_code("stages/run_diagnostics.py"),
         runs=code_metrics(settings),
+        shown=code_shown(settings),
     script:
         "../workflow_scripts/stages/run_diagnostics.py"
 

@@ -22,6 +22,12 @@ def code_ends(settings):
     return ["base"] + [f"{name}-s{seed}-step{line.checkpoints[-1]}" for name, line in lines for seed in line.seeds]
 
 
+def code_shown(settings):
+    """Policies that figures show one by one: all, or where they are many the ends of the lines."""
+    policies = code_policies(settings)
+    return policies if len(policies) <= 16 else code_ends(settings)
+
+
 def code_files(settings, folder, policies=None):
     """`rollouts`, `scores` or `rewards` of policies (all)."""
     return [f"<results>/scicode/{folder}/{policy}.parquet" for policy in policies or code_policies(settings)]

@@ -24,6 +24,8 @@ PARTS = {
     "claims": "tables/scorecard.md",
     "cost": "tables/cost.md",
 }
+FULL = (("full", "tables/roads.md", "road_"), ("full-rewards", "tables/reward_gap.md", "scicode_"))
+"""Marker, table and beginning of the rules' names of each table of the scenario `full`."""
 FIGURES = (
     "breadth", "trajectories", "figure2", "clamp_ladder", "recoverability", "plane", "loss_cost", "figure3",
     "lab_curves", "controlled", "reward_truth", "reward_audit",
@@ -39,12 +41,12 @@ def filled(text: str, name: str, body: str) -> str:
     return text
 
 
-def full_scenario(results: Path) -> str:
-    """The table of all roads, and what training them took."""
-    table = (results / "tables/roads.md").read_text(encoding="utf-8").strip()
-    trained = costs(benchmark_files(results / "benchmarks")).set_index("rule").filter(like="road_", axis=0)
-    jobs, seconds = int(trained["jobs"].sum()), trained["cpu_seconds"].sum()
-    return f"{table}\n* Training these took {jobs} jobs and {seconds / 60:.0f} CPU minutes."
+def with_cost(results: Path, table: str, rules: str) -> str:
+    """A table of the scenario `full`, and what the rules of that name took."""
+    text = (results / table).read_text(encoding="utf-8").strip()
+    took = costs(benchmark_files(results / "benchmarks")).set_index("rule").filter(like=rules, axis=0)
+    jobs, seconds = int(took["jobs"].sum()), took["cpu_seconds"].sum()
+    return f"{text}\n* These took {jobs} jobs and {seconds / 60:.0f} CPU minutes."
 
 
 def second_family(results: Path, other: Path) -> str:
@@ -73,8 +75,9 @@ def main(results: Path) -> None:
         body = (results / file).read_text(encoding="utf-8")
         text = filled(text, name, body.split("**How each verdict came about**")[0].strip())
     full = results.with_name("full")
-    if (full / "tables/roads.md").exists():
-        text = filled(text, "full", full_scenario(full))
+    for name, table, rules in FULL:
+        if (full / table).exists():
+            text = filled(text, name, with_cost(full, table, rules))
     other = results.with_name("qwen3")
     if (other / "tables/claims.csv").exists():
         text = filled(text, "second-family", second_family(results, other))

@@ -33,6 +33,8 @@ TRAINING = {"reward": "reward", "correct": "right (pass@1)"}
 WINDOW = 5
 """Steps of their running mean."""
 _DASHES = {"right (pass@1)": (0, (3, 1.5))}  # seen through where it lies on the reward, as it does under a strict one
+_ABREAST = 4
+"""Lines that have room side by side."""
 _GAP = {"color": "#999999", "alpha": 0.13, "linewidth": 0}
 _CHANGED = ("reward", "pass@1", "runs", "format_ok", "hacking", "gap", "zero_variance", "tokens")
 
@@ -68,24 +70,34 @@ def data(
 
 
 def draw(frame: pd.DataFrame) -> Figure:
-    """A column of panels for each line: reward and truth, the same on official-style problems, form and length."""
+    """Three panels for each line: reward and truth, the same on official-style problems, form and length. A line is a
+    column, or a row where there are more than four."""
     lines = list(dict.fromkeys(frame["line"]))
-    figure = style.new_figure("text", 5.6)
-    panels = figure.subplots(len(ROWS), len(lines), sharex=True, sharey="row", squeeze=False)
+    down = len(lines) > _ABREAST
+    figure = style.new_figure("text", 0.8 + 1.3 * len(lines) if down else 5.6)
+    shape = (len(lines), len(ROWS)) if down else (len(ROWS), len(lines))
+    panels = figure.subplots(*shape, sharex=True, sharey="col" if down else "row", squeeze=False)
+    of_line = panels if down else panels.T
     words = list(dict.fromkeys(curve for curves in ROWS.values() for _, _, curve in curves))
     looks = {
         curve: (style.COLOURS[place % len(style.COLOURS)], style.MARKERS[place % len(style.MARKERS)])
         for place, curve in enumerate(words)
     }
-    for column, line in enumerate(lines):
-        for axes, panel in zip(panels[:, column], ROWS, strict=True):
-            shown = frame[(frame["line"] == line) & (frame["panel"] == panel)]
-            _panel(axes, shown, looks)
-        panels[0, column].set_title(f"trained on: {line}", fontsize=8)
-        panels[-1, column].set_xlabel("RL step")
-    panels[0, 0].set_ylabel("like training,\nshare")
-    panels[1, 0].set_ylabel("official-style,\nshare")
-    panels[2, 0].set_ylabel("like training,\nshare")
+    for line, row in zip(lines, of_line, strict=True):
+        for axes, panel in zip(row, ROWS, strict=True):
+            _panel(axes, frame[(frame["line"] == line) & (frame["panel"] == panel)], looks)
+        if not down:
+            row[0].set_title(f"trained on: {line}", fontsize=8)
+    for axes, told in zip(of_line[0], ("like training", "official-style", "like training"), strict=True):
+        if down:
+            axes.set_title(f"{told}, share", fontsize=8)
+        else:
+            axes.set_ylabel(f"{told},\nshare")
+    if down:
+        for line, axes in zip(lines, panels[:, 0], strict=True):
+            axes.set_ylabel(line)
+    for axes in panels[-1]:
+        axes.set_xlabel("RL step")
     handles = [
         Line2D(
             [], [], color=colour, marker=marker, markeredgecolor="white", linestyle=_DASHES.get(curve, "-"), label=curve

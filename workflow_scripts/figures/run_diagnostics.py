@@ -1,6 +1,7 @@
 """Figure `run_diagnostics`: the health of training runs in eight panels, and what their samples fail by in bars."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -77,25 +78,38 @@ def _smooth(values: pd.Series, window: int) -> pd.Series:
 def draw(frame: pd.DataFrame) -> Figure:
     """The figure from its data: a colour per run, a panel per question; one that no run answers says so.
 
-    With one run, a band from its lowest to its highest reward. Raises UserError for no data.
+    Runs whose names differ in the seed alone (NAME-s1, NAME-s2) share a colour. With one run, a band from its lowest to
+    its highest reward. Raises UserError for no data.
     """
     if frame.empty:
         raise UserError("there is nothing to draw: these runs logged none of the figure's numbers")
-    runs = list(frame["run"].unique())
-    looks = {run: (style.COLOURS[i % 6], style.MARKERS[i % 6]) for i, run in enumerate(runs)}
-    figure = style.new_figure("text", 4.0 + 0.12 * (len(runs) // 4))
+    lines = _lines(frame["run"].unique())
+    looks = {
+        run: (style.COLOURS[place % 6], style.MARKERS[(place + place // 6) % 6])
+        for place, runs in enumerate(lines.values())
+        for run in runs
+    }
+    figure = style.new_figure("text", 4.0 + 0.12 * (len(lines) // 4))
     panels = figure.subplots(2, 4)
     for axes, panel in zip(panels.ravel(), PANELS, strict=True):
         _panel(axes, panel, frame, looks)
     _idle_steps(panels[1, 3], frame, looks)
     for axes in panels[1]:
         axes.set_xlabel("training step")
-    handles = [
-        Line2D([], [], color=colour, marker=marker, markeredgecolor="white", label=run)
-        for run, (colour, marker) in looks.items()
-    ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(runs), 4))
+    handles = []
+    for line, runs in lines.items():
+        (colour, marker), label = looks[runs[0]], runs[0] if len(runs) == 1 else f"{line}, {len(runs)} seeds"
+        handles.append(Line2D([], [], color=colour, marker=marker, markeredgecolor="white", label=label))
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(lines), 4))
     return figure
+
+
+def _lines(runs: Iterable[str]) -> dict[str, list[str]]:
+    """Runs by their names without a seed, in order."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        found.setdefault(re.sub(r"-s\d+$", "", run), []).append(run)
+    return found
 
 
 def _panel(axes: Axes, panel: Panel, frame: pd.DataFrame, looks: Mapping[str, tuple[str, str]]) -> None:
@@ -156,7 +170,7 @@ def _idle_steps(axes: Axes, frame: pd.DataFrame, looks: Mapping[str, tuple[str, 
     flags = frame[frame["measure"] == "no_gradient"]
     idle = flags[flags["value"] == 1]
     for run, points in idle.groupby("run", sort=False):
-        place = 0.97 - 0.05 * list(looks).index(run)
+        place = 0.97 - min(0.05, 0.9 / len(looks)) * list(looks).index(run)
         axes.plot(
             points["step"], [place] * len(points), "|", color=looks[run][0], markersize=4,
             transform=axes.get_xaxis_transform(),

@@ -29,7 +29,8 @@ def main(input, output, params, wildcards):
     write_text(output.warnings, csv_text(warnings(frame, largest=params.get("largest"))))
     scores = pd.concat([pd.read_parquet(path) for path in input.scores], ignore_index=True)
     by = [name for name in ("policy", "set", "benchmark") if name in scores]
-    counted = shares(scores, by)
+    scores = scores[scores["policy"].isin(params.shown)]
+    counted = shares(scores.assign(policy=pd.Categorical(scores["policy"], params.shown)), by)
     buckets_figure(counted, [output.bars_pdf, output.bars_png, output.bars_svg, output.buckets], by=by)
 
 

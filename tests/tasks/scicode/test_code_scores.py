@@ -1,5 +1,7 @@
 """Scores of rollouts: a row for each sample, equal completions judged once."""
 
+from typing import NamedTuple
+
 import pandas as pd
 import pytest
 
@@ -10,6 +12,7 @@ from workflow_scripts.records.tables import write_table
 from workflow_scripts.tasks.scicode.paid import paid
 from workflow_scripts.tasks.scicode.problems import Check, Problem, problem_frame
 from workflow_scripts.tasks.scicode.rewards import REWARDS
+from workflow_scripts.tasks.scicode.rewards.judge_kinds import FIELDS
 from workflow_scripts.tasks.scicode.sandbox import Sandbox
 from workflow_scripts.tasks.scicode.scores import VALUE, judged, scores_of
 
@@ -106,3 +109,38 @@ def test_rewards_are_paid_for_the_same_samples(sandbox):
     assert list(strict["score"]) == list(scores["correct"].astype(float)) and 0 < strict["score"].sum() < len(strict)
     execution = table.loc[table["reward"] == "execution", "score"].to_numpy()
     assert (execution >= strict["score"].to_numpy()).all() and len(set(execution)) > 2
+
+
+class Reply(NamedTuple):
+    value: object
+
+
+class Asked:
+    """A judge that gives every completion the same mark and counts the questions."""
+
+    def __init__(self, mark):
+        self.count, self.value = 0, None if mark is None else dict.fromkeys(FIELDS["semantic"], mark)
+
+    def __call__(self, requests, repeat):
+        self.count += len(requests)
+        return [Reply(None if self.value is None else self.value | {"fatal_error": False, "tags": []})] * len(requests)
+
+
+BOTH = {"strict": REWARDS["strict"], "judged": REWARDS["semantic_judge"]}
+
+
+def test_a_judge_is_asked_of_the_first_samples_and_of_equal_completions_once(sandbox):
+    found = judged(rollouts(), PROBLEMS, sandbox, rendered=rendered)
+    judge = Asked(10)
+    table = paid(found, BOTH, ask=judge, asked_of=5)
+    marked = table[table["reward"] == "judged"]
+    assert list(marked["sample"]) == [0, 1, 2, 3, 4] and judge.count == 4  # "return 1" twice
+    assert marked["score"].nunique() == 1 and 0 < marked["score"].iloc[0] <= 1
+    assert len(table[table["reward"] == "strict"]) == len(SAMPLES)
+
+
+def test_without_a_judge_its_rewards_are_left_out_and_an_outage_is_none_of_0(sandbox):
+    found = judged(rollouts(), PROBLEMS, sandbox, rendered=rendered)
+    assert set(paid(found, BOTH)["reward"]) == {"strict"}
+    with pytest.raises(UserError, match="nothing is scored, since an outage is no reward of 0"):
+        paid(found, BOTH, ask=Asked(None), asked_of=1)
