@@ -117,7 +117,12 @@ def test_versions_are_compared_as_versions(version, wanted, inside):
     [
         ({}, environment(LAPTOP), {}, ""),
         ({}, environment(ENGINES), {}, ""),
-        ({}, environment({}), {"every other rule", "train_segment", "scicode_segment", "rollouts"}, "make env"),
+        (
+            {},
+            environment({}),
+            {"every other rule", "train_segment", "scicode_segment", "scicode_rollouts", "rollouts"},
+            "make env",
+        ),
         (TRAINED, environment(LAPTOP), {"verl_segment"}, "make env-engines"),
         (TRAINED, environment(ENGINES), {}, ""),
         (TRAINED, environment(ENGINES | {"trl": "1.16.0"}), {}, ""),

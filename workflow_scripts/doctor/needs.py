@@ -78,11 +78,8 @@ def needs_of(settings: Settings) -> list[Need]:
             if engine != "built_in" or gpus:
                 by = "_verl" if road.kind == "sft" and engine == "verl" else ""
                 found.append(Need((f"{rule}{road.kind}{by}",), engine, gpus, f"{section}.{name}"))
-    for name, line in settings.scicode.lines.items():
-        rules = ("scicode_segment",) if line.engine == "built_in" else ("scicode_verl_segment", "scicode_merged")
-        found.append(Need(rules, line.engine, line.gpus, f"scicode.lines.{name}"))
     found.append(Need(SAMPLING, settings.sampling.engine, settings.sampling.gpus, "sampling"))
-    return [*found, *_of_maths(settings.maths)]
+    return [*found, *_of_maths(settings.maths), *_of_scicode(settings.scicode)]
 
 
 def _of_maths(maths: Any) -> list[Need]:
@@ -93,6 +90,28 @@ def _of_maths(maths: Any) -> list[Need]:
         found += _fetched(("maths_problems",), f"maths.benchmarks.{name}", benchmark.source, benchmark.revision)
     if maths.policies or maths.roads:
         found.append(Need(MATHS_SAMPLING, maths.sampling.engine, maths.sampling.gpus, "maths.sampling"))
+    return found
+
+
+def _of_scicode(scicode: Any) -> list[Need]:
+    found = []
+    if scicode.policy:
+        found += _fetched(("scicode_given",), "scicode.policy", scicode.policy.source, scicode.policy.revision)
+    if scicode.benchmark and not Path(scicode.benchmark.source).exists():
+        found.append(
+            Need(
+                ("critpt_problems",),
+                "hub",
+                0,
+                "scicode.benchmark.source",
+                str(Path(scicode.benchmark.source).resolve()),
+            )
+        )
+    for name, line in scicode.lines.items():
+        rules = ("scicode_segment",) if line.engine == "built_in" else ("scicode_verl_segment", "scicode_merged")
+        found.append(Need(rules, line.engine, line.gpus, f"scicode.lines.{name}"))
+    if scicode.lines:
+        found.append(Need(("scicode_rollouts",), scicode.sampling.engine, scicode.sampling.gpus, "scicode.sampling"))
     return found
 
 

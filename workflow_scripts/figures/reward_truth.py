@@ -85,7 +85,9 @@ def draw(frame: pd.DataFrame) -> Figure:
     }
     for line, row in zip(lines, of_line, strict=True):
         for axes, panel in zip(row, ROWS, strict=True):
-            _panel(axes, frame[(frame["line"] == line) & (frame["panel"] == panel)], looks)
+            of_panel = frame[frame["panel"] == panel]
+            _panel(axes, of_panel[of_panel["line"] == line], looks)
+            axes.set_ylim(-0.03, max(1.05, 1.05 * float(of_panel["high"].max())))  # one axis for all lines
         if not down:
             row[0].set_title(f"trained on: {line}", fontsize=8)
     for axes, told in zip(of_line[0], ("like training", "official-style", "like training"), strict=True):
@@ -108,7 +110,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     if "training" in set(frame["source"]):
         label = f"thin: training's own samples, last {WINDOW} steps"
         handles.append(Line2D([], [], color="#555555", linewidth=0.7, label=label))
-    figure.legend(handles=handles, loc="outside upper center", ncols=4)
+    figure.legend(handles=handles, loc="outside upper center", ncols=4, columnspacing=1.2, handlelength=1.8)
     return figure
 
 
@@ -124,7 +126,6 @@ def _panel(axes: Axes, shown: pd.DataFrame, looks: Mapping[str, tuple[str, str]]
     kept = shown[shown["source"] == "checkpoints"].pivot(index="step", columns="curve", values="estimate")
     if "reward" in kept:
         axes.fill_between(kept.index, kept["right (pass@1)"], kept["reward"], **_GAP)
-    axes.set_ylim(-0.03, max(1.05, 1.05 * float(shown["high"].max())))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
 
 
