@@ -130,7 +130,7 @@ BREAKS = {
     "clean": {WRONG, BROKEN, FURTHER},
     "shaped": {WRONG, BROKEN, FURTHER},
     "focused": {WRONG, BROKEN, FURTHER},
-    "format": {WRONG, FURTHER},
+    "format": {WRONG, BROKEN, FURTHER},
     "length": {WRONG, FURTHER},
     "final_answer": {WRONG, BROKEN, FURTHER},
 }
@@ -149,7 +149,7 @@ def test_which_rewards_break_which_rule(audited):
     [
         # text that says `def answer` is paid for it, whether it parses or not
         ("execution", FURTHER, {("syntax error", "no answer()")}),
-        ("compact", BROKEN, {("syntax error", "repeated lines")}),
+        ("compact", BROKEN, {("syntax error", "repeated lines"), ("syntax error", "lambda")}),
     ],
 )
 def test_the_pairs_that_break_a_rule(audited, reward, rule, pairs):

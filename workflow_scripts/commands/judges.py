@@ -44,7 +44,7 @@ def _judge(arguments: argparse.Namespace) -> None:
     # Closed however it ends: workers and sandboxes wait behind it.
     with closing(arguments.task.verdicts(_rows(arguments.file), arguments)) as verdicts:
         for verdict in verdicts:
-            print(json.dumps(verdict, ensure_ascii=False))
+            print(json.dumps(verdict))  # in ASCII: readers split at U+2028, and half a surrogate pair has no UTF-8
 
 
 def _rows(path: Path) -> Rows:

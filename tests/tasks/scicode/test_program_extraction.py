@@ -45,7 +45,18 @@ FOUND = [
     # Indented, as in a list; a docstring with an example
     (f"1. so\n   {F}python\n   def answer():\n       return 1\n   {F}", ONE, False),
     (block(EXAMPLE), EXAMPLE, True),
+    # What comes of a program is none; what binds a value is no function
+    (f"{block(ONE)}\nOutput:\n{block('answer = 1', '')}", ONE, False),
+    (f"{block(ONE)}\nIt prints\n{block('def answer(): 1', 'text')}", ONE, False),
+    (block("answer = 1\n", "text"), "answer = 1\n", True),
+    # Marks that a program writes
+    *((block(text + ONE), text + ONE, True) for text in (
+        "S = '<think>'\n", "# drops </think> here\n", 'END = "</s>"\n', "E = '<|im_end|>'\n",
+    )),
+    (f"<think>{F}python\nx = 1</think>\n{block(ONE)}", ONE, True),
+    (f"it's so</think>{block(ONE)}", ONE, True), (f"\ufeff{ONE}", ONE, False),
     # No fence at all
+    (f"'@\nTitle\n~~~~~\n@'\n{ONE}".replace("@", "''"), f"'@\nTitle\n~~~~~\n@'\n{ONE}".replace("@", "''"), False),
     (ONE, ONE, False), (f"<think>hm</think>\n{ONE}", f"\n{ONE}", False),
 ]  # fmt: skip
 
@@ -102,7 +113,8 @@ LARGE = [
     F * 300_000, "`" * 1_000_000, f"{F}\n" * 250_000, f"{F}py\n" * 200_000, f"x {F}x` " * 100_000, "<think>" * 140_000,
     "</think>" * 120_000, "import " + "answer " * 140_000, "answer" + " " * 1_000_000,
     f"{F}py\n" + f"x {F} y" * 140_000, f"{F}py\n" + (F + " " * 50 + "x\n") * 18_000, " " * 1_000_000,
-    "def answer\n" * 90_000, "~" * 500_000 + "`" * 500_000,
+    "def answer\n" * 90_000, f"{F}py\n# " + "<think>" * 140_000, f"{F}py\n'</s>\n{F}\n" * 60_000,
+    "~" * 500_000 + "`" * 500_000,
 ]  # fmt: skip
 
 
@@ -119,7 +131,10 @@ DEFINITIONS = [
     ("try:\n    f()\nexcept E:\n    answer = f", 1), ("with a:\n    for b in c:\n        answer = b", 1),
     ("match a:\n    case 1:\n        answer = f", 1), ("def f():\n    def answer(): pass", 0),
     ("class A:\n    def answer(self): pass", 0), ("answer()", 0), ("answer.x = 1", 0),
-    ("x = [answer for answer in y]", 0), ("", 0),
+    ("x = [answer for answer in y]", 0), ("", 0), ("x = [(answer := f) for y in z]", 1),
+    ("x = lambda: (answer := f)", 0),
+    ("for answer in [f]: pass", 1), ("with f() as answer: pass", 1), ("def f():\n    global answer\n    answer = g", 1),
+    ("globals()['answer'] = f", 1), ("del answer", 0),
 ]  # fmt: skip
 
 

@@ -1,11 +1,13 @@
 r"""Where the program of a completion stands, and what is known of it without running it. Linear in the text.
 
 Think parts do not count: `<think>` to `</think>`; all that stands before a `</think>` whose `<think>` was prefilled;
-and all after a `<think>` that is never closed. Nor does text after an end mark (`<|im_end|>`, …).
+and all after a `<think>` that is never closed. Nor does text after an end mark (`<|im_end|>`, …). In a block, such a
+mark is text where a quote or # stands before it on its line.
 
-Of the fenced blocks that are left, the last one that defines `answer` is taken, and where none does, the last one; with
-no block at all, the whole text where it is a Python module that defines `answer`. A fence is a line of three or more
-backticks or tildes, indented or not:
+A text that is a Python module with an `answer` as a whole is the program. Of the fenced blocks of any other, the last
+one is taken that is of Python or of no language and defines `answer` as something to call; where there is none, the
+last one that binds `answer` at all, else the last one. A fence is a line of three or more backticks or tildes, indented
+or not:
 
 * Words before an opening fence on its line are allowed, and so is a language after it. Without a language it needs a
   line of its own.
@@ -32,9 +34,16 @@ Form = Literal["fenced", "raw", "any"]
 
 _THINK = re.compile(r"</?think>")
 _END_MARK = re.compile(r"<\|(?:endoftext|im_end|eot_id)\|>|</s>")
+_WRITTEN = re.compile(rf"[\n'\"#]|{_THINK.pattern}|{_END_MARK.pattern}")
 _FENCE = re.compile(
     r"^(?P<indent>[ \t]*+)(?P<words>[^`~\n]*+)(?P<marks>`{3,}+|~{3,}+)[ \t]*+(?P<language>[\w+#.-]*+)[^`\n]*+$", re.M
 )
+_CALLABLE = re.compile(
+    r"^(?:(?:async[ \t]++)?def|class)[ \t]++answer\b|^answer[ \t]*+(?::[^=\n]*+)?=(?!=)[ \t]*+[A-Za-z_]"
+    r"|^(?:from|import)[ \t][^\n]*\banswer[ \t]*+(?:$|[,)#;])",
+    re.M,
+)
+_PYTHON = re.compile(r"(?:python|py|ipython|sage)?[\d.]*", re.I)
 _DEFINITION = re.compile(
     r"^(?:(?:async[ \t]++)?def|class)[ \t]++answer\b|^answer[ \t]*+(?::[^=\n]*+)?=(?!=)"
     r"|^(?:from|import)[ \t][^\n]*\banswer[ \t]*+(?:$|[,)#;])",
@@ -64,6 +73,7 @@ class Parsed(NamedTuple):
 class _Block(NamedTuple):
     code: str
     closed: bool
+    python: bool  # or of no language
     alone: bool  # opened on a line of its own
     start: int
     end: int
@@ -74,17 +84,19 @@ def extract(completion: str, form: Form = "any") -> Extraction:
 
     form: `raw` is the wrapping of a public benchmark that takes the text after the thinking as it is.
     """
-    text, unclosed = spoken(completion)
+    text, unclosed = spoken(completion.removeprefix("\ufeff"))
     if not text.strip():
         return Extraction(None, Status.UNCLOSED_THINK if unclosed else Status.EMPTY)
     if form == "raw":
         return Extraction(text, formed=not unclosed)
+    if form == "any" and _DEFINITION.search(text) and parsed(text).definitions:
+        return Extraction(text, detail="no fenced block")
     blocks = _blocks(text)
     if not blocks:
-        if form == "any" and _DEFINITION.search(text) and parsed(text).definitions:
-            return Extraction(text, detail="no fenced block")
         return Extraction(None, Status.NO_CODE)
-    chosen = next((block for block in reversed(blocks) if _DEFINITION.search(block.code)), blocks[-1])
+    binding = [block for block in blocks if _DEFINITION.search(block.code)]
+    calling = [block for block in binding if block.python and _CALLABLE.search(block.code)]
+    chosen = (calling or binding or blocks)[-1]
     detail = "" if chosen.closed else "the block is never closed"
     if not chosen.code.strip():
         return Extraction(None, Status.EMPTY, detail=detail)
@@ -95,10 +107,13 @@ def extract(completion: str, form: Form = "any") -> Extraction:
 
 def spoken(completion: str) -> tuple[str, bool]:
     """The text outside think parts and before an end mark; and whether a think part is never closed."""
-    ended = _END_MARK.search(completion)
+    inside = _quoted(completion)
+    ended = next((mark for mark in _END_MARK.finditer(completion) if mark.start() not in inside), None)
     text = completion[: ended.start()] if ended else completion
     parts, start, thinking = [], 0, False
     for tag in _THINK.finditer(text):
+        if tag.start() in inside:
+            continue
         if tag[0] == "<think>":
             if not thinking:
                 parts.append(text[start : tag.start()])
@@ -110,6 +125,25 @@ def spoken(completion: str) -> tuple[str, bool]:
     if not thinking:
         parts.append(text[start:])
     return "".join(parts), thinking
+
+
+def _quoted(text: str) -> frozenset[int]:
+    """Places of marks that a program writes: in an open block, behind a quote or # on their line."""
+    written, behind = [], False
+    for found in _WRITTEN.finditer(text):
+        if len(found[0]) > 1:
+            written += [found.start()] if behind else []
+        else:
+            behind = found[0] != "\n"
+    spans = ((text.find("\n", block.start), block.end) for block in (_blocks(text) if written else ()))
+    inside, none = [], (len(text), len(text) + 1)
+    start, end = next(spans, none)
+    for place in written:
+        while end <= place:
+            start, end = next(spans, none)
+        if 0 <= start < place:
+            inside.append(place)
+    return frozenset(inside)
 
 
 def parsed(code: str) -> Parsed:
@@ -131,7 +165,8 @@ def parsed(code: str) -> Parsed:
 
 
 def _definitions(tree: ast.Module) -> int:
-    """Statements that bind `answer` in the module, within its compound statements too."""
+    """Statements that bind `answer` in the module, within its compound statements too; where there is none, 1 for a
+    module that may bind it in another way: a function by `global answer`, `globals()["answer"]`."""
     found, waiting = 0, [*tree.body]
     while waiting:
         node = waiting.pop()
@@ -139,20 +174,29 @@ def _definitions(tree: ast.Module) -> int:
             found += node.name == "answer"
         elif isinstance(node, ast.Import | ast.ImportFrom):
             found += sum((alias.asname or alias.name) == "answer" for alias in node.names)
-        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
-            if not isinstance(node, ast.AnnAssign) or node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                names = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
-                found += any(n.id == "answer" and isinstance(n.ctx, ast.Store) for n in names)
-        elif isinstance(node, ast.stmt):
-            children = ast.iter_child_nodes(node)
+        elif not isinstance(node, ast.AnnAssign) or node.value is not None:
+            children = list(ast.iter_child_nodes(node))
             # Of a match statement and of handlers it is the bodies that hold statements.
-            waiting += [c for c in children if isinstance(c, ast.stmt | ast.ExceptHandler | ast.match_case)]
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.NamedExpr):
-                waiting.append(node.value)
-        else:
-            waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
-    return found
+            bodies = [c for c in children if isinstance(c, ast.stmt | ast.ExceptHandler | ast.match_case)]
+            found += any(map(_binds, [child for child in children if child not in bodies]))
+            waiting += bodies
+    return found or int(any(map(_may_bind, ast.walk(tree))))
+
+
+def _binds(node: ast.AST) -> bool:
+    """Whether an expression, or what a statement assigns to, binds `answer` in its own scope."""
+    if isinstance(node, ast.Name):
+        return node.id == "answer" and isinstance(node.ctx, ast.Store)
+    if isinstance(node, ast.Lambda):
+        return False
+    inner = node.target if isinstance(node, ast.comprehension) else None
+    return any(_binds(child) for child in ast.iter_child_nodes(node) if child is not inner)
+
+
+def _may_bind(node: ast.AST) -> bool:
+    if isinstance(node, ast.Global):
+        return "answer" in node.names
+    return isinstance(node, ast.Constant) and node.value == "answer"
 
 
 def _blocks(text: str) -> list[_Block]:
@@ -190,7 +234,8 @@ def _block(text: str, opening: re.Match, stop: int, end: int, *, closed: bool) -
     if indent := opening["indent"]:
         lines = code.split("\n")
         code = "\n".join(line[len(indent) :] if line.startswith(indent) else line for line in lines)
-    return _Block(code, closed, not opening["words"].strip(), opening.start(), end)
+    python = _PYTHON.fullmatch(opening["language"]) is not None
+    return _Block(code, closed, python, not opening["words"].strip(), opening.start(), end)
 
 
 def _until_late(code: str, marks: str) -> str:

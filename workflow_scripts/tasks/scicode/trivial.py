@@ -164,6 +164,11 @@ TRIVIAL: Mapping[str, Trivial] = {
     ),
     "gold in prose": Trivial("right", "prose, a helper block, the reference, prose", _in_prose),
     "gold, commented": Trivial("right", "the reference under 90 lines of comments", _commented),
+    "gold, fence in a comment": Trivial(
+        "right",
+        "the reference under a comment that holds the marks of a fence",
+        lambda p, _: fenced(f"# not ```python\n{p.reference.strip()}"),
+    ),
     "right constant": Trivial("right", "the right value without a derivation", _constant),
     "scaled by 1.01": Trivial("near", "the right value times 1.01", _near(scaled, " * 1.01")),
     "off by one": Trivial("near", "the right value, or its last item, plus 1", _near(off_by_one, " + 1")),
@@ -175,6 +180,9 @@ TRIVIAL: Mapping[str, Trivial] = {
     "return 0": Trivial("empty", "zero", _returning("0")),
     "return 1": Trivial("empty", "one", _returning("1")),
     "return None": Trivial("empty", "nothing", _returning("None")),
+    "lambda": Trivial(
+        "empty", "an empty list, `answer` bound to a lambda", lambda p, _: fenced("answer = lambda *given: []")
+    ),
     "docstring only": Trivial(
         "empty",
         "a body that is a docstring",
