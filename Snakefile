@@ -71,6 +71,7 @@ checked_place(".")
 
 onstart:
     checked_place(f"results/{settings.study}")
+    start_when_a_core_is_free(workflow)
 
 
 onerror:

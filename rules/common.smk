@@ -15,6 +15,7 @@ from workflow_scripts.records.errors import UserError, closest
 from workflow_scripts.records.failures import keep_to_be_done
 from workflow_scripts.records.files import require_writable
 from workflow_scripts.records.interpreter import fetch_nothing, hand_to_jobs
+from workflow_scripts.records.scheduling import start_when_a_core_is_free
 from workflow_scripts.settings import validated
 from workflow_scripts.tasks.countdown.wording import spelled_out
 
