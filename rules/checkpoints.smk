@@ -35,7 +35,7 @@ rule verl_segment:
         first_step=previous_step,
         last_step=lambda wildcards: int(wildcards.step),
         settings=line_settings,
-        hardware=lambda wildcards: settings.verl.model_dump() | {"gpus": settings.lines[wildcards.line].gpus},
+        hardware=settings.verl.model_dump(),
     script:
         "../workflow_scripts/stages/verl_segment.py"
 

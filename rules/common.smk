@@ -10,8 +10,9 @@ from snakemake.exceptions import WorkflowError
 ROOT = Path(str(workflow.current_basedir)).parent
 sys.path.insert(0, str(ROOT))
 
+from workflow_scripts.doctor.rewards import faults_of_scicode
 from workflow_scripts.records.digest import of_code
-from workflow_scripts.records.errors import UserError, closest
+from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.failures import keep_to_be_done
 from workflow_scripts.records.files import require_writable
 from workflow_scripts.records.interpreter import fetch_nothing, hand_to_jobs

@@ -94,7 +94,7 @@ rule road_sft_verl:
         study_seed=settings.seed,
         road=lambda wildcards: wildcards.road,
         settings=road_settings,
-        hardware=lambda wildcards: settings.verl.model_dump() | {"gpus": settings.roads[wildcards.road].gpus},
+        hardware=settings.verl.model_dump(),
     script:
         "../workflow_scripts/stages/road_sft_verl.py"
 

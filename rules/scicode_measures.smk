@@ -50,7 +50,7 @@ rule reward_truth:
     """Reward against truth along every line: means with intervals, changes from the base, a verdict a reward."""
     input:
         scores=code_files(settings, "scores"),
-        rewards=code_files(settings, "rewards"),
+        rewards=code_rewarded(settings),
     output:
         checkpoints="<results>/measures/scicode/checkpoints.csv",
         changes="<results>/measures/scicode/changes.csv",
@@ -203,7 +203,7 @@ if settings.scicode.judge and code_judged(settings):
         """Table: how the judge's scores agree with execution, by reward, policy and set."""
         input:
             scores=code_files(settings, "scores"),
-            rewards=code_files(settings, "rewards"),
+            rewards=code_files(settings, "judged"),
         output:
             **table_files("judge_calibration", "a judge's scores against execution"),
         log:

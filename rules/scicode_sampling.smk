@@ -55,8 +55,35 @@ rule scicode_scores:
     params:
         code=of_code("stages/scicode_scores.py", "tasks/scicode/sandbox/runner.py"),
         rewards=settings.scicode.rewards,
-        endpoint=lambda wildcards: None if "." in wildcards.sampled else code_judge(settings),
-        asked_of=settings.scicode.judge.items if settings.scicode.judge else 0,
         limits=settings.scicode.limits.model_dump(),
     script:
         "../workflow_scripts/stages/scicode_scores.py"
+
+
+if settings.scicode.judge and code_judged(settings):
+
+    rule scicode_judged:
+        """What rewards that ask a judge would have paid for the first samples of every problem."""
+        input:
+            rollouts="<results>/scicode/rollouts/{policy}.parquet",
+            problems=code_problems(settings),
+        output:
+            rewards="<results>/scicode/judged/{policy}.parquet",
+            manifest="<results>/scicode/judged/{policy}.manifest.json",
+        log:
+            "<results>/logs/scicode_judged/{policy}.log",
+        wildcard_constraints:
+            policy=either(code_policies(settings)),
+        conda:
+            "../envs/laptop.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=240,
+        params:
+            code=of_code("stages/scicode_judged.py", "tasks/scicode/sandbox/runner.py"),
+            rewards={name: settings.scicode.rewards[name] for name in code_judged(settings)},
+            endpoint=code_judge(settings),
+            asked_of=settings.scicode.judge.items,
+            limits=settings.scicode.limits.model_dump(),
+        script:
+            "../workflow_scripts/stages/scicode_judged.py"

@@ -115,22 +115,20 @@ def code_metrics(settings):
 
 
 def code_audited(settings):
-    """Rewards of the audit by name: all built-in families, then those of the config."""
+    """Rewards of the audit by name: the built-in families that ask no judge, then those of the config."""
     from workflow_scripts.tasks.scicode.rewards import REWARDS
 
-    return {name: name for name in REWARDS} | settings.scicode.rewards
+    return {name: name for name, reward in REWARDS.items() if not reward.needs_judge} | settings.scicode.rewards
 
 
 def code_endpoint(settings, given):
-    """An endpoint of scientific coding as plain data; None where there is none."""
+    """What decides the answers of an endpoint, and where they are kept; None where there is none."""
     if given is None:
         return None
-    where = given if hasattr(given, "base_url") else given.endpoint
-    return where.model_dump(include={"base_url", "model", "replay", "concurrency"}) | {
-        "key_variable": where.key_variable or "",
-        "most_requests": where.requests,
-        "cache": f"results/{settings.study}/scicode/answers",
+    return {
+        "model": given.model if hasattr(given, "model") else given.endpoint.model,
         "parameters": given.model_dump(include={"temperature", "max_tokens"}),
+        "cache": f"results/{settings.study}/scicode/answers",
     }
 
 
@@ -148,30 +146,17 @@ def code_judged(settings):
 
 def checked_code(settings):
     """Stops before anything is planned where a family is unknown, a reward cannot be read, or its line cannot pay it."""
-    if settings.scicode.policy is not None:
-        from workflow_scripts.tasks.scicode.families import FAMILIES
+    faults = faults_of_scicode(settings.scicode)
+    if faults:
+        raise WorkflowError("\n".join(faults))
 
-        for name in settings.scicode.sets.held_out:
-            if name not in FAMILIES:
-                raise WorkflowError(
-                    f"scicode.sets.held_out: there is no family {name!r}{closest(name, list(FAMILIES))}"
-                )
-    if not settings.scicode.rewards:
-        return
-    try:
-        judged = code_judged(settings)
-    except UserError as error:
-        raise WorkflowError(f"scicode.rewards: {error}") from None
-    for name, line in settings.scicode.lines.items():
-        if line.reward in judged and settings.scicode.judge is None:
-            raise WorkflowError(
-                f"scicode.lines.{name}: its reward, {line.reward}, asks a judge; set scicode.judge to an endpoint"
-            )
-        if line.reward in judged and line.engine == "built_in":
-            raise WorkflowError(
-                f"scicode.lines.{name}: its reward, {line.reward}, asks a judge, which lines of verl can; the small policy "
-                "trains on rewards that are computed here"
-            )
+
+def code_rewarded(settings):
+    """Tables of what samples earn: by every reward that is computed, and by judges where a line trains on one."""
+    trained = {line.reward for line in settings.scicode.lines.values()}
+    return code_files(settings, "rewards") + (
+        code_files(settings, "judged") if trained & set(code_judged(settings)) else []
+    )
 
 
 def code_rules(settings):

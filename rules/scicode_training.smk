@@ -136,9 +136,11 @@ rule scicode_verl_segment:
         settings=code_training,
         reward=code_reward,
         limits=settings.scicode.limits.model_dump(),
-        endpoint=code_judge(settings),
+        endpoint=lambda wildcards: (
+            code_judge(settings) if settings.scicode.lines[wildcards.line].reward in code_judged(settings) else None
+        ),
         workers=2,
-        hardware=lambda wildcards: settings.verl.model_dump() | {"gpus": settings.scicode.lines[wildcards.line].gpus},
+        hardware=settings.verl.model_dump(),
     script:
         "../workflow_scripts/stages/scicode_verl_segment.py"
 

@@ -292,3 +292,24 @@ def test_devices_are_told(examined):
     text = examined({}, facts).text()
     assert "H200 141 GB (torch built for CUDA 12.8)" in text
     assert examined({}, facts).to_json()["facts"]["devices"] == (H200,)
+
+
+@pytest.mark.parametrize(
+    ("scicode", "said"),
+    [
+        ({}, []),
+        ({"rewards": {"odd": {"terms": {"executs": 1}}}}, [r"scicode\.rewards: .*odd.*executs.*executes"]),
+        ({"rewards": {"odd": "executoin", "other": {"terms": {"correct": 1}, "caps": {"unclozed": 0.1}}}}, ["odd", "unclozed"]),
+        (
+            {"rewards": {"judged": "semantic_judge"}, "lines": {"judged": {"reward": "judged"}}},
+            [r"scicode\.lines\.judged: its reward, judged, asks a judge; set scicode\.judge"],
+        ),
+    ],
+    ids=["none", "a term", "two", "no judge"],
+)  # fmt: skip
+def test_faults_of_rewards_are_all_named(scicode, said):
+    from workflow_scripts.doctor.rewards import faults_of_scicode
+    from workflow_scripts.settings.scicode import Scicode
+
+    found = faults_of_scicode(Scicode(**scicode))
+    assert len(found) == len(said) and all(re.search(words, fault) for words, fault in zip(said, found)), found

@@ -84,12 +84,17 @@ def made(tmp_path_factory):
         ]
         workspace.snakemake(*wanted)
         asked = server.asked
-        again = workspace.planned(*wanted)
+        again = [workspace.planned(*wanted)]
+    # Where it runs and who is asked how decides nothing.
+    scicode["judge"] |= {"base_url": "http://localhost:1/v1", "replay": True, "concurrency": 1, "requests": 5}
+    scicode["lines"]["judged"]["gpus"] = scicode["lines"]["mined"]["gpus"] = 2
+    config.write_text(yaml.safe_dump({"study": "given", "scicode": scicode}))
+    again.append(workspace.planned(*wanted))
     return folder / "work/results/given", asked, again
 
 
-def test_nothing_is_left_to_do(made):
-    assert "Nothing to be done" in made[2]
+def test_nothing_is_left_to_do_wherever_it_would_run(made):
+    assert ["Nothing to be done" in said for said in made[2]] == [True, True]
 
 
 def test_every_policy_answers_both_sets_and_the_base_what_it_trains_on(made):
@@ -126,8 +131,8 @@ def test_the_mined_set_holds_failed_and_fresh_problems(made):
 
 def test_the_judge_marks_the_first_sample_of_every_problem(made):
     results, asked, _ = made
-    rewards = read_table(results / "scicode/rewards/judged-s1-step1.parquet", SCICODE_REWARDS)
-    judged = rewards[rewards["reward"] == "judged"]
+    judged = read_table(results / "scicode/judged/judged-s1-step1.parquet", SCICODE_REWARDS)
+    assert set(judged["reward"]) == {"judged"}
     assert len(judged) == 8 and set(judged["sample"]) == {0} and asked > 0
     # .55 × .4 + .2 × .6 + .1 × .5 + .15 × .5; an empty completion is rejected unseen
     assert set(judged["score"].round(6)) <= {0.465, 0.0} and judged["score"].gt(0).any()

@@ -1,12 +1,15 @@
 """measures/reward_audit.py: closeness to the truth, means, violations; and the real audit of every reward."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from workflow_scripts.measures.reward_audit import RULES, audit, broken_rules, means, violations
+from workflow_scripts.records.errors import UserError
 from workflow_scripts.tasks.scicode.problems import Check, Problem
-from workflow_scripts.tasks.scicode.rewards import REWARDS, Judgement, rewards_of
+from workflow_scripts.tasks.scicode.rewards import REWARDS, rewards_of
 from workflow_scripts.tasks.scicode.rewards.judge_kinds import FIELDS
 from workflow_scripts.tasks.scicode.sandbox import Sandbox
 from workflow_scripts.tasks.scicode.trivial import TRIVIAL
@@ -167,20 +170,27 @@ def test_right_answers_that_are_long_earn_less_than_an_empty_list(audited):
     assert "compact" not in mine and "execution" not in mine
 
 
-def test_judged_rewards_need_judges_and_an_outage_is_no_score():
+class Reply(NamedTuple):
+    value: object
+
+
+def test_judged_rewards_need_a_judge_and_an_outage_stops_the_audit():
     seen = []
 
-    def judges(kind, evidences):
-        seen.extend((kind, evidence.completion) for evidence in evidences)
-        marks = {name: 1.0 if name == "reward" else 10.0 for name in FIELDS[kind]}
-        return [None if "return 0" in e.completion else Judgement(kind, marks) for e in evidences]
+    def asked(requests, repeat):
+        seen.extend(request["messages"][1]["content"] for request in requests)
+        marks = {name: 1.0 if name == "reward" else 10.0 for name in FIELDS["generic"]} | {"fatal_error": False}
+        return [Reply(marks)] * len(requests)
+
+    def out(requests, repeat):
+        return [Reply(None)] * len(requests)
 
     rewards = rewards_of({"judged": "generic_judge", "plain": "strict"})
     with Sandbox() as sandbox:
         without = audit(PROBLEMS[:1], rewards, sandbox)
-        found = audit(PROBLEMS[:1], rewards, sandbox, judges).set_index("policy")["reward:judged"]
+        found = audit(PROBLEMS[:1], rewards, sandbox, asked).set_index("policy")["reward:judged"]
+        with pytest.raises(UserError, match="an outage is no reward of 0"):
+            audit(PROBLEMS[:1], rewards, sandbox, out)
     assert "reward:judged" not in without and "reward:plain" in without
     assert (found["return 1"], found["nothing"], found["prose"]) == (1.0, 0.0, 1.0)
-    assert np.isnan(found["return 0"])
-    # Quick rejects are not asked about.
-    assert {kind for kind, _ in seen} == {"generic"} and "" not in {text for _, text in seen}
+    assert len(seen) == len(found) - 1  # "nothing" is rejected unseen

@@ -22,6 +22,7 @@ def planned(tmp_path_factory):
 def test_every_policy_of_the_paper_is_trained_merged_sampled_and_judged(planned):
     kept, ends, wrappings = sum(LINES.values()), 1 + len(LINES), 2
     assert planned["scicode_verl_segment"] == planned["scicode_merged"] == kept
+    assert planned["scicode_judged"] == 1 + kept
     assert planned["scicode_scores"] == 1 + kept + 1  # the base, every kept step, the base on the training set
     assert planned["scicode_rollouts"] == planned["scicode_scores"] + ends * wrappings
     assert planned["scicode_submission"] == ends * wrappings

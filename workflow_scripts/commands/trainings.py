@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from workflow_scripts.commands import command
+from workflow_scripts.records.errors import UserError
 
 
 def add(commands: "argparse._SubParsersAction") -> None:
@@ -114,6 +115,8 @@ def _rewards(arguments: argparse.Namespace) -> None:
     from workflow_scripts.figures.reward_audit import report
     from workflow_scripts.settings import load
 
+    if arguments.each < 1:
+        raise UserError(f"--each {arguments.each}: one problem of each family or more")
     rewards = rewards_of(load(arguments.file).scicode.rewards) if arguments.file else REWARDS
     text, means = report(rewards, each=arguments.each)
     print(means.to_json(orient="records", lines=True) if arguments.json else text, end="")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from workflow_scripts.commands import command
+from workflow_scripts.records.errors import UserError
 
 
 def add(commands: "argparse._SubParsersAction") -> None:
@@ -71,9 +72,12 @@ def _unlock(arguments: argparse.Namespace) -> None:
 
 
 def _check_config(arguments: argparse.Namespace) -> None:
+    from workflow_scripts.doctor.rewards import faults_of_scicode
     from workflow_scripts.settings import load, read_yaml
 
     settings = load(arguments.file)
+    if faults := faults_of_scicode(settings.scicode):
+        raise UserError("\n".join([f"{arguments.file} is not valid:", *(f"  {fault}" for fault in faults)]))
     if arguments.json:
         print(settings.model_dump_json())
     else:

@@ -45,7 +45,7 @@ def layer_table(
     ]
     about = [
         f"Means over the problems of a set, {samples} samples each; in brackets the {100 * confidence:g} % interval of "
-        "a bootstrap over problems. Each layer is a share of all samples and holds only where those before it do.",
+        "a bootstrap over problems. The first six are layers: shares of all samples that pass those before it, too.",
         *(f"{column.heading}: {MEASURES[column.name]}." for column in COLUMNS),
         *notes,
     ]

@@ -24,7 +24,8 @@ _LEAKAGE_NOTES = (
     "wordings of one family share by design.",
     "Commonest answer: share of problems with the commonest answer of their family in the set; where a family has few "
     "problems it cannot be small. Right of it: shares that are answered rightly without reading the question; "
-    "`commonest value` is that of the family in training.",
+    "`commonest value` is that of the family in training; `number of the prompt` is its first one, as it is. "
+    "Empty answer: share of problems all of whose right values are empty.",
 )
 _CALIBRATION = (
     Column("samples", "samples", 0),
@@ -37,7 +38,8 @@ _CALIBRATION = (
 _CALIBRATION_NOTES = (
     "Samples that the judge scored, a few of every problem; its score as a share of the largest that the reward pays.",
     "Concordance: chance that a right sample scores above a wrong one, ties counted half. Brier score: mean squared "
-    "difference between score and execution (1 right, 0 wrong). Empty where there are no right, or no wrong, samples.",
+    "difference between score and execution (1 right, 0 wrong). Without right, or without wrong, samples there is no "
+    "concordance.",
 )
 _OUTPUTS = (
     Column("completions", "answers", 0),

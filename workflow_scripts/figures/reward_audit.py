@@ -96,7 +96,7 @@ def draw(found: pd.DataFrame) -> Figure:
     figure.text(
         0.01,
         0.003,
-        "framed: near misses and answers without science that earn more than some way of writing the right answer",
+        "framed: near misses and answers without science, their mean above that of some way of writing the right one",
         fontsize=6.5,
         color=style.COLOURS[1],
     )
@@ -164,5 +164,5 @@ def report(rewards: Mapping[str, Composition], *, each: int = 1, seed: int = 1) 
         audited = audit(problems, rewards, sandbox)
     found, listed = means(audited), violations(audited)
     judged = [name for name, reward in rewards.items() if reward.needs_judge]
-    left_out = f"\nNeed a judge, not audited: {', '.join(judged)}.\n" if judged else ""
+    left_out = f"\nAsk a judge, which `snakemake reward_audit` does: {', '.join(judged)}.\n" if judged else ""
     return markdown(audit_table(found, listed)) + violations_markdown(listed) + left_out, found

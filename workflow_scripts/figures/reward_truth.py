@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Mapping
+from textwrap import fill
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -83,13 +84,15 @@ def draw(frame: pd.DataFrame) -> Figure:
         curve: (style.COLOURS[place % len(style.COLOURS)], style.MARKERS[place % len(style.MARKERS)])
         for place, curve in enumerate(words)
     }
+    rewards = dict(frame[["line", "reward"]].drop_duplicates().itertuples(index=False, name=None))
+    labels = {line: fill(label_of(line, rewards[line]), 20 if down else 24) for line in lines}
     for line, row in zip(lines, of_line, strict=True):
         for axes, panel in zip(row, ROWS, strict=True):
             of_panel = frame[frame["panel"] == panel]
             _panel(axes, of_panel[of_panel["line"] == line], looks)
             axes.set_ylim(-0.03, max(1.05, 1.05 * float(of_panel["high"].max())))  # one axis for all lines
         if not down:
-            row[0].set_title(f"trained on: {line}", fontsize=8)
+            row[0].set_title(f"trained on: {labels[line]}", fontsize=8)
     for axes, told in zip(of_line[0], ("like training", "official-style", "like training"), strict=True):
         if down:
             axes.set_title(f"{told}, share", fontsize=8)
@@ -97,7 +100,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             axes.set_ylabel(f"{told},\nshare")
     if down:
         for line, axes in zip(lines, panels[:, 0], strict=True):
-            axes.set_ylabel(line)
+            axes.set_ylabel(labels[line], fontsize=7)
     for axes in panels[-1]:
         axes.set_xlabel("RL step")
     handles = [
@@ -112,6 +115,11 @@ def draw(frame: pd.DataFrame) -> Figure:
         handles.append(Line2D([], [], color="#555555", linewidth=0.7, label=label))
     figure.legend(handles=handles, loc="outside upper center", ncols=4, columnspacing=1.2, handlelength=1.8)
     return figure
+
+
+def label_of(line: str, reward: str) -> str:
+    """A line by its name, and by its reward where that is called otherwise."""
+    return line if line == reward else f"{line} ({reward})"
 
 
 def _panel(axes: Axes, shown: pd.DataFrame, looks: Mapping[str, tuple[str, str]]) -> None:
@@ -171,7 +179,7 @@ def table(changed: pd.DataFrame, said: pd.DataFrame, *, samples: int, seeds: Map
         Column("zero_variance after", "one reward throughout, after", 3),
     ]
     rows = [
-        (f"{row.line}, {SETS.get(row.set, row.set)}: {row.verdict}", f"{row.line} {row.set}")
+        (f"{label_of(row.line, row.reward)}, {SETS.get(row.set, row.set)}: {row.verdict}", f"{row.line} {row.set}")
         for row in said.itertuples()
     ]
     problems = int(changed["problems"].max())
@@ -181,7 +189,7 @@ def table(changed: pd.DataFrame, said: pd.DataFrame, *, samples: int, seeds: Map
         f"bootstrap over problems{f' and {several} training seeds' if several > 1 else ''}, before and after paired.",
         "Reward: the one that the line was trained on, as a share of the largest that it pays, on these samples.",
         f"Verdict: by the intervals of the changes of the reward and of pass@1. Flat: wholly within ± {MARGIN:g}; else "
-        "it climbs or falls where the interval lies beyond 0, and is unclear where it does not.",
+        "it climbs or falls where the interval lies beyond 0, and is unclear where it does not. Neither: both flat.",
         "Paid but wrong: samples that earn half of the largest reward or more and are not right.",
         "One reward throughout: problems all of whose samples earn the same, from which nothing is learned.",
     ]

@@ -4,8 +4,7 @@ An answer is better than another of the same problem when it passes more layers 
 checks. Truth is the real verdict; rewards that need a judge are scored where one is given.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,8 @@ import pandas as pd
 
 from workflow_scripts.tasks.scicode.judging import judge
 from workflow_scripts.tasks.scicode.problems import Problem
-from workflow_scripts.tasks.scicode.rewards import Composition, Evidence, Judgement
+from workflow_scripts.tasks.scicode.rewards import Composition, Evidence
+from workflow_scripts.tasks.scicode.rewards.asking import Ask, judged_for
 from workflow_scripts.tasks.scicode.trivial import TRIVIAL, answers
 from workflow_scripts.tasks.scicode.verdicts import LAYERS
 
@@ -24,19 +24,16 @@ RULES = {
 }
 """What a reward must not do, by name; of a pair of answers the first rule that fits is named."""
 
-Judges = Callable[[str, Sequence[Evidence]], Sequence[Judgement | None]]
-"""Judgements of completions by one kind of judge, in order; None for an outage."""
-
 
 def audit(
-    problems: Iterable[Problem], rewards: Mapping[str, Composition], sandbox: Any, judges: Judges | None = None
+    problems: Iterable[Problem], rewards: Mapping[str, Composition], sandbox: Any, ask: Ask | None = None
 ) -> pd.DataFrame:
     """Every trivial policy's answer to every problem, judged, with its score under every reward.
 
-    rewards: those that need a judge are left out where `judges` is None. sandbox: running.
+    rewards: those that need a judge are left out where there is none to `ask`. sandbox: running.
     Returns one row per policy and problem: policy, group, problem_id, family, LAYERS (flags), closeness (layers passed,
-    and the share of checks passed), then a column `reward:NAME` per reward in [0, largest], NaN where a judge said
-    nothing.
+    and the share of checks passed), then a column `reward:NAME` per reward in [0, largest].
+    Raises UserError where a judge gives no answer that can be used.
     """
     given = answers(problems)
     verdicts = judge([(answer.completion, answer.problem) for answer in given], sandbox)
@@ -53,28 +50,17 @@ def audit(
         for answer, verdict in zip(given, verdicts, strict=True)
     ]
     frame = pd.DataFrame(rows)
-    scored = {f"reward:{name}": _scores(reward, evidences, judges) for name, reward in shown(rewards, judges).items()}
+    scored = {}
+    for name, reward in rewards.items():
+        if ask is not None or not reward.needs_judge:
+            seen = judged_for(reward, evidences, ask) if reward.needs_judge else evidences
+            scored[f"reward:{name}"] = [reward.score(evidence) for evidence in seen]
     return pd.concat([frame, pd.DataFrame(scored, index=frame.index, dtype=float)], axis=1)
-
-
-def shown(rewards: Mapping[str, Composition], judges: Judges | None) -> dict[str, Composition]:
-    """The rewards that can be scored: without judges, those that need none."""
-    return {name: reward for name, reward in rewards.items() if judges is not None or not reward.needs_judge}
-
-
-def _scores(reward: Composition, evidences: Sequence[Evidence], judges: Judges | None) -> list[float]:
-    if reward.needs_judge and judges is not None:
-        asked = [place for place, evidence in enumerate(evidences) if reward.rejected(evidence) is None]
-        said = judges(reward.judge, [evidences[place] for place in asked])
-        judged = dict(zip(asked, said, strict=True))
-        evidences = [replace(evidence, judgement=judged.get(place)) for place, evidence in enumerate(evidences)]
-    scores = [reward.score(evidence) for evidence in evidences]
-    return [np.nan if score is None else score for score in scores]
 
 
 def means(audited: pd.DataFrame) -> pd.DataFrame:
     """Mean scores over problems, long: policy, group, reward, family ("all" first), problems, truth (share correct),
-    runs (share that run), score. NaN scores are left out. Policies and rewards in the order of the audit.
+    runs (share that run), score. Policies and rewards in the order of the audit.
     """
     columns = [name for name in audited.columns if name.startswith("reward:")]
     long = pd.concat([audited.assign(family="all"), audited], ignore_index=True)

@@ -153,7 +153,9 @@ class ChatClient:
         passing = (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError, ValueError)
         endpoint, reply, failure = self.endpoint, None, None
         for attempt in range(endpoint.attempts):
-            if attempt and self._stop.wait(_wait(endpoint.backoff, attempt, key, failure)):
+            # What came and does not fit is asked for again at once: nobody is overloaded.
+            pause = _wait(endpoint.backoff, attempt, key, failure) if failure is not None else 0
+            if attempt and self._stop.wait(pause):
                 raise _Stopped("stopped after another request failed")
             self._spend_request()
             try:
@@ -228,6 +230,19 @@ class ChatClient:
         kept |= {"answer": reply.text, "tokens": reply.tokens, "answered_by": reply.model}
         told = json.dumps(kept, indent=1, sort_keys=True, ensure_ascii=False)
         write_text(self._path(key), written_out(told) + "\n")  # \ud800 is an escape of JSON, too
+
+
+def placed(decisive: Mapping[str, Any], where: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `Endpoint`. decisive: model, parameters, cache. where: the endpoint's section of the config, which
+    decides no answer: address, key, budget, replay and requests at a time."""
+    return {
+        **decisive,
+        "base_url": where["base_url"],
+        "key_variable": where["key_variable"] or "",
+        "most_requests": where["requests"],
+        "replay": where["replay"],
+        "concurrency": where["concurrency"],
+    }
 
 
 def asking(endpoint: Mapping[str, Any]) -> Callable[[Sequence[Mapping[str, Any]], int], list[Reply]]:

@@ -1,7 +1,8 @@
 """What every stage does around its work: log, clear errors, manifests.
 
 A stage file ends with `run(main, snakemake)`; its `main(input, output, params, wildcards)` reads and writes files and
-calls the library.
+calls the library. What decides a result stands among the params, so that changing it makes the result stale; where a
+job runs and whom it asks does not, and a stage finds it in the config by `elsewhere`.
 """
 
 import os
@@ -29,6 +30,14 @@ def _log_to(path: str) -> None:
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     os.close(handle)
+
+
+def elsewhere(snakemake: Any, *keys: str) -> Any:
+    """A value or section of the config that decides no result, None where there is none."""
+    found: Any = snakemake.config
+    for key in keys:
+        found = (found or {}).get(key)
+    return found
 
 
 def refuse_other_engines(engine: str) -> None:

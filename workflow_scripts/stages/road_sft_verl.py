@@ -13,7 +13,7 @@ from workflow_scripts.policies.verl_engine.sft import SftSettings, texts_a_step,
 from workflow_scripts.policies.verl_engine.sft_texts import whole_texts
 from workflow_scripts.records import manifests, seeds
 from workflow_scripts.records.recovery_schemas import DEMONSTRATIONS, SUPERVISED
-from workflow_scripts.records.stage import run
+from workflow_scripts.records.stage import elsewhere, run
 from workflow_scripts.records.tables import read_table, write_table
 from workflow_scripts.tasks.countdown import problem_files
 from workflow_scripts.tasks.countdown.wording import wording
@@ -47,7 +47,8 @@ def main(input, output, params, wildcards):
     logging.basicConfig(level=logging.INFO)
     for path in (input.start, input["problems"]):
         manifests.check(path)
-    given, hardware = params.settings, Hardware(**params.hardware)
+    given, gpus = params.settings, elsewhere(snakemake, "roads", params.road, "gpus") or 0
+    hardware = Hardware(**params.hardware, gpus=gpus)
     groups = demonstrated(input, given, wording(params.wording))
     held = len(groups) - min(HELD_BACK, len(groups) // 20)
     tokenizer = load_any_tokenizer(input.start)

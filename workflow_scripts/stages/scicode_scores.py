@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from workflow_scripts.policies.endpoint import asking
 from workflow_scripts.records.schemas import ROLLOUTS
 from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS, SCICODE_REWARDS, SCICODE_SCORES
 from workflow_scripts.records.stage import run
@@ -21,9 +20,7 @@ def main(input, output, params, wildcards):
     with limited(params.limits) as sandbox:
         found = judged(rollouts, problems, sandbox, rendered=rendered)
     write_table(scores_of(found), output.scores, SCICODE_SCORES)
-    ask = asking(params.endpoint) if params.endpoint else None
-    earned = paid(found, rewards_of(params.rewards), ask=ask, asked_of=params.asked_of)
-    write_table(earned, output.rewards, SCICODE_REWARDS)
+    write_table(paid(found, rewards_of(params.rewards)), output.rewards, SCICODE_REWARDS)
 
 
 run(main, snakemake)

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from workflow_scripts.policies.endpoint import ChatClient, Endpoint, Request
+from workflow_scripts.policies.endpoint import ChatClient, Endpoint, Request, placed
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.files import write_text
 from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS
-from workflow_scripts.records.stage import run
+from workflow_scripts.records.stage import elsewhere, run
 from workflow_scripts.records.tables import csv_text, read_table, write_table
 from workflow_scripts.tasks.scicode.generation import keys_of
 from workflow_scripts.tasks.scicode.problems import problem_frame, problems_of
@@ -17,7 +17,8 @@ from workflow_scripts.tasks.scicode.teacher import written
 def main(input, output, params, wildcards):
     frames = [read_table(path, SCICODE_PROBLEMS) for path in input.others]
     others = keys_of(problems_of(pd.concat(frames, ignore_index=True))) if frames else frozenset()
-    client = ChatClient(Endpoint(**params.endpoint))
+    where = elsewhere(snakemake, "scicode", "teacher", "endpoint")
+    client = ChatClient(Endpoint(**placed(params.endpoint, where)))
     with limited(params.limits) as sandbox:
         found = written(
             params.specifications,

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
+from workflow_scripts.policies.endpoint import placed
 from workflow_scripts.policies.verl_engine.hardware import Hardware
 from workflow_scripts.policies.verl_engine.metrics import read_rollouts
 from workflow_scripts.policies.verl_engine.questions import asked
@@ -18,7 +19,7 @@ from workflow_scripts.records import manifests, seeds
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.schemas import TRAINING
 from workflow_scripts.records.scicode_schemas import SCICODE_PROBLEMS, SCICODE_TRAINING
-from workflow_scripts.records.stage import run
+from workflow_scripts.records.stage import elsewhere, run
 from workflow_scripts.records.tables import read_table, write_table
 from workflow_scripts.tasks.scicode.problems import problems_of
 from workflow_scripts.tasks.scicode.rewards import composition
@@ -35,8 +36,9 @@ def told(params, reward):
         return paid
     if not params.endpoint:
         raise UserError(f"line {params.line}: its reward needs a judge; set scicode.judge to an endpoint")
-    cache = Path.cwd() / params.endpoint["cache"]  # verl's processes have folders of their own
-    return paid | {"task": REWARD, "judge": dict(params.endpoint) | {"cache": str(cache)}}
+    judge = placed(params.endpoint, elsewhere(snakemake, "scicode", "judge"))
+    judge["cache"] = str(Path.cwd() / judge["cache"])  # verl's processes have folders of their own
+    return paid | {"task": REWARD, "judge": judge}
 
 
 def main(input, output, params, wildcards):
@@ -66,7 +68,8 @@ def main(input, output, params, wildcards):
             prompt_tokens=most or longest,
             prompts=prompts,
         )
-        metrics = train(segment, Hardware(**params.hardware))
+        gpus = elsewhere(snakemake, "scicode", "lines", params.line, "gpus") or 0
+        metrics = train(segment, Hardware(**params.hardware, gpus=gpus))
     write_table(pa.Table.from_pylist(metrics), output.metrics, TRAINING)
     rollouts, samples = Path(output.state) / "rollouts", params.settings["samples"]
     truth = [

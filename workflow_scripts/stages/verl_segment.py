@@ -14,7 +14,7 @@ from workflow_scripts.policies.verl_engine.training import Segment
 from workflow_scripts.policies.verl_engine.training import run as train
 from workflow_scripts.records import manifests, seeds
 from workflow_scripts.records.schemas import TRAINING
-from workflow_scripts.records.stage import run
+from workflow_scripts.records.stage import elsewhere, run
 from workflow_scripts.records.tables import write_table
 from workflow_scripts.tasks.countdown import problem_files
 from workflow_scripts.tasks.countdown.wording import wording
@@ -43,7 +43,7 @@ def main(input, output, params, wildcards):
         contract=params.contract,
         prompts=asked(input, wording(params.wording)),
     )
-    metrics = train(segment, Hardware(**params.hardware))
+    metrics = train(segment, Hardware(**params.hardware, gpus=elsewhere(snakemake, "lines", params.line, "gpus") or 0))
     write_table(pa.Table.from_pylist(metrics), output.metrics, TRAINING)
 
 

@@ -129,12 +129,12 @@ class Asked:
 BOTH = {"strict": REWARDS["strict"], "judged": REWARDS["semantic_judge"]}
 
 
-def test_a_judge_is_asked_of_the_first_samples_and_of_equal_completions_once(sandbox):
+def test_a_judge_is_asked_about_equal_completions_once(sandbox):
     found = judged(rollouts(), PROBLEMS, sandbox, rendered=rendered)
     judge = Asked(10)
-    table = paid(found, BOTH, ask=judge, asked_of=5)
+    table = paid(found, BOTH, judge)
     marked = table[table["reward"] == "judged"]
-    assert list(marked["sample"]) == [0, 1, 2, 3, 4] and judge.count == 4  # "return 1" twice
+    assert list(marked["sample"]) == list(range(len(SAMPLES))) and judge.count == 6  # "return 1" twice
     assert marked["score"].nunique() == 1 and 0 < marked["score"].iloc[0] <= 1
     assert len(table[table["reward"] == "strict"]) == len(SAMPLES)
 
@@ -143,4 +143,4 @@ def test_without_a_judge_its_rewards_are_left_out_and_an_outage_is_none_of_0(san
     found = judged(rollouts(), PROBLEMS, sandbox, rendered=rendered)
     assert set(paid(found, BOTH)["reward"]) == {"strict"}
     with pytest.raises(UserError, match="nothing is scored, since an outage is no reward of 0"):
-        paid(found, BOTH, ask=Asked(None), asked_of=1)
+        paid(found, BOTH, Asked(None))
