@@ -299,7 +299,10 @@ def test_devices_are_told(examined):
     [
         ({}, []),
         ({"rewards": {"odd": {"terms": {"executs": 1}}}}, [r"scicode\.rewards: .*odd.*executs.*executes"]),
-        ({"rewards": {"odd": "executoin", "other": {"terms": {"correct": 1}, "caps": {"unclozed": 0.1}}}}, ["odd", "unclozed"]),
+        (
+            {"rewards": {"odd": "executoin", "other": {"terms": {"correct": 1}, "caps": {"unclozed": 0.1}}}},
+            ["odd", "unclozed"],
+        ),
         (
             {"rewards": {"judged": "semantic_judge"}, "lines": {"judged": {"reward": "judged"}}},
             [r"scicode\.lines\.judged: its reward, judged, asks a judge; set scicode\.judge"],
