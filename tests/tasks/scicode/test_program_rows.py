@@ -101,6 +101,42 @@ def test_the_form_of_completions_can_be_asked_for(sandbox):
     ]
 
 
+THIEF_OF_FRAMES = """
+import json, sys
+def answer():
+    frame = sys._getframe()
+    while frame.f_code.co_name != "serve":
+        frame = frame.f_back
+    return json.loads(json.loads(frame.f_locals["report"].decode().splitlines()[1])[1])
+"""
+THIEF_OF_MEMORY = """
+import ctypes, gc, os, re
+def answer():
+    gc.unfreeze()
+    libc, (reader, writer) = ctypes.CDLL(None), os.pipe()
+    libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+    for place in {id(item) >> 20 for one in gc.get_objects() for item in (one, *gc.get_referents(one))}:
+        for start in range(place << 20, place + 1 << 20, 1 << 16):
+            if (count := libc.write(writer, start, 1 << 16)) > 0:
+                if found := re.search(rb'"ok", "(7[0-9.]{9,})", ""', os.read(reader, count)):
+                    return float(found[1])
+"""
+
+
+@pytest.mark.parametrize("thief", [THIEF_OF_FRAMES, THIEF_OF_MEMORY], ids=["frames", "memory"])
+@pytest.mark.parametrize("isolation", ["auto", "bubblewrap", "process"])
+@pytest.mark.filterwarnings("ignore:programs run with weaker isolation")
+def test_the_value_of_a_reference_cannot_be_stolen(thief, isolation):
+    reference = "import math\ndef answer(): return 7 + math.pi / 5"
+    try:
+        with Sandbox(Limits(), workers=1, isolation=isolation) as running:
+            rows = [{"code": text, "reference": reference} for text in (thief, reference, thief + "#")]
+            told = list(judge_rows(rows, running))
+    except UserError as error:
+        pytest.skip(str(error))
+    assert [row["correct"] for row in told] == [False, True, False]
+
+
 BAD = [
     ("text", "needs completion or code"), ({}, "neither completion nor code"),
     ({"code": "x"}, "neither checks nor reference"),
@@ -141,8 +177,11 @@ def test_bad_rows_are_named(row, message, sandbox):
 
 def test_rows_before_a_bad_one_get_their_verdicts(sandbox):
     good = {"code": code(1), "checks": [check("exact", 1)]}
-    told = judge_rows([good, good, {}, good], sandbox)
-    assert [next(told)["correct"], next(told)["correct"]] == [True, True]
-    with pytest.raises(UserError, match="row 3"):
-        next(told)
+    failing = {"code": code(1), "reference": "def answer():\n    return 1 / 0"}
+    unread = {"code": code(1), "reference": code(1), "args": 3}
+    for bad in ({}, failing, unread):
+        told = judge_rows([good, good, bad, good], sandbox)
+        assert [next(told)["correct"], next(told)["correct"]] == [True, True]
+        with pytest.raises(UserError, match="row 3"):
+            next(told)
     assert list(judge_rows([], sandbox)) == []

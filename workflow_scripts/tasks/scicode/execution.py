@@ -4,7 +4,6 @@ A program gets a verdict whatever it says or does; nothing here executes it, and
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from workflow_scripts.records.errors import UserError
@@ -19,7 +18,7 @@ from workflow_scripts.tasks.scicode.sandbox import Status as Ended
 from workflow_scripts.tasks.scicode.verdicts import SHOWN_VALUE, Status, Verdict
 
 BATCH = 512
-"""Different programs that are run before what they returned is compared and forgotten."""
+"""Different programs that are run before what they returned is compared and forgotten, fewer where it is large."""
 
 _FAILED = {
     Ended.ERROR: Status.ERROR, Ended.TIMEOUT: Status.TIMEOUT, Ended.MEMORY: Status.MEMORY,
@@ -67,10 +66,11 @@ def _judged(pairs: Sequence[tuple[Extraction, Problem]], sandbox: Sandbox) -> li
         if found.code is not None and parsed[found.code].definitions
     )
     verdicts: dict[_Task, Verdict] = {}
-    waiting = iter(tasks)
-    while batch := list(islice(waiting, BATCH)):
-        outcomes = sandbox.run([Program(task.code, calls_of(task.checks)) for task in batch])
-        verdicts |= {task: _verdict(task, outcome) for task, outcome in zip(batch, outcomes, strict=True)}
+    waiting = list(tasks)
+    while waiting:
+        outcomes = sandbox.run([Program(task.code, calls_of(task.checks)) for task in waiting[:BATCH]])
+        verdicts |= {task: _verdict(task, outcome) for task, outcome in zip(waiting, outcomes)}
+        del waiting[: len(outcomes)]
     return [
         _completed(found, parsed.get(found.code), verdicts.get(_Task(found.code, problem.checks)), len(problem.checks))
         for found, problem in pairs

@@ -12,7 +12,7 @@ from workflow_scripts.tasks.scicode.expected import expected_of
 from workflow_scripts.tasks.scicode.extraction import Form
 from workflow_scripts.tasks.scicode.numeric import has_symbols, is_number
 from workflow_scripts.tasks.scicode.problems import Check, Problem
-from workflow_scripts.tasks.scicode.sandbox import Program, Sandbox
+from workflow_scripts.tasks.scicode.sandbox import Outcome, Program, Sandbox
 from workflow_scripts.tasks.scicode.sandbox import Status as Ended
 from workflow_scripts.tasks.scicode.values import Expression, decode, encode
 from workflow_scripts.tasks.scicode.verdicts import LAYERS, Verdict
@@ -54,7 +54,9 @@ def judge_rows(rows: Iterable[Mapping], sandbox: Sandbox | None = None, *, form:
             batch, error = _batch(waiting)
             if batch:
                 sandbox = sandbox or stack.enter_context(Sandbox())
-                yield from _judged(_with_references(batch, sandbox), sandbox, form)
+                ready, fault = _with_references(batch, sandbox)
+                yield from _judged(ready, sandbox, form)
+                error = fault or error
             if error is not None:  # once the rows before it have their verdicts
                 raise error
             if not batch:
@@ -157,33 +159,40 @@ def _value(node: Any) -> Any:
     return node
 
 
-def _with_references(batch: list[_Row], sandbox: Sandbox) -> list[_Row]:
-    """The rows with checks in the place of references, which are run for it."""
+def _with_references(batch: list[_Row], sandbox: Sandbox) -> tuple[list[_Row], UserError | None]:
+    """The rows with checks in the place of references, which are run for it; up to the first whose reference cannot be
+    used, and what is wrong with that."""
     asked = {}
     for row in batch:
         if not row.checks:
             try:
                 asked[row.number] = Program(row.given["reference"], (_arguments(row.given),))
-            except UserError as error:
-                raise UserError(f"row {row.number}: {error}") from None
-    outcomes = dict(zip(asked, sandbox.run(list(asked.values())), strict=True))
+            except UserError:
+                break  # found again below, behind the rows before it
+    outcomes: dict[int, Outcome] = {}
+    while left := [number for number in asked if number not in outcomes]:
+        outcomes |= zip(left, sandbox.run([asked[number] for number in left]))
     done = []
     for row in batch:
-        if not row.checks:
-            (call,) = outcomes[row.number].calls
-            if call.status is not Ended.OK:
-                raise UserError(
-                    f"row {row.number}: the reference does not return a value ({call.status}: {call.error})"
-                )
-            try:
-                kind = str(row.given.get("kind") or _kind(decode(call.value)))
-                check = Check(kind, call.value, asked[row.number].calls[0], _tolerance(row.given))
-                expected_of(check)
-            except (UserError, ValueError) as error:
-                raise UserError(f"row {row.number}: reference: {error}") from None
-            row = row._replace(checks=(check,))
-        done.append(row)
-    return done
+        try:
+            done.append(row if row.checks else _checked_by(row, outcomes.get(row.number)))
+        except (UserError, ValueError) as error:
+            return done, UserError(f"row {row.number}: {error}")
+    return done, None
+
+
+def _checked_by(row: _Row, outcome: Outcome | None) -> _Row:
+    """The row with what its reference returned as the expected value; without an outcome its arguments are at fault."""
+    args = _arguments(row.given)
+    (call,) = outcome.calls
+    if call.status is not Ended.OK:
+        raise UserError(f"the reference does not return a value ({call.status}: {call.error})")
+    try:
+        check = Check(str(row.given.get("kind") or _kind(decode(call.value))), call.value, args, _tolerance(row.given))
+        expected_of(check)
+    except (UserError, ValueError) as error:
+        raise UserError(f"reference: {error}") from None
+    return row._replace(checks=(check,))
 
 
 def _kind(value: Any) -> str:

@@ -96,6 +96,7 @@ def answer():
         ("everybody", "import os\ndef answer(): os.kill(-1, 9)\n", {OK, ERROR, KILLED}),
         ("group", "import os\ndef answer(): os.killpg(0, 9)\n", {OK, ERROR, KILLED}),
         ("itself", "import os\ndef answer(): os.kill(os.getpid(), 9)\n", {OK, KILLED}),
+        ("in real time", "import os\ndef answer(): os.kill(os.getpid(), 40)\n", {OK, KILLED}),
         ("first", "import os\ndef answer(): os.kill(1, 9)\n", {OK, ERROR}),
         ("closes", "import os\nos.closerange(0, 1000)\ndef answer(): return 1", {KILLED}),
         ("closes and stays", "import os\nos.closerange(0, 1000)\nwhile True: pass", {TIMEOUT}),

@@ -125,6 +125,12 @@ def drop_capabilities(*, but_reading: bool = False) -> None:
     syscall("capset", number, _CAPABILITIES_OF_SELF, _READING if but_reading else bytes(24))
 
 
+def wait(child: int, page: mmap.mmap) -> None:
+    """Until the child has ended; the kernel writes its status, and from byte 8 on its use of resources, to the page."""
+    place = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    _called(_libc.wait4(child, ctypes.c_void_p(place), 0, ctypes.c_void_p(place + 8)), "wait4")
+
+
 def filter_calls(program: ctypes.Structure) -> None:
     """Install a seccomp filter; `forbid_new_privileges` comes first."""
     _called(_libc.prctl(_SECCOMP, ctypes.c_ulong(_SECCOMP_FILTER), ctypes.byref(program), 0, 0), "seccomp")

@@ -66,7 +66,7 @@ class Limits:
     memory_mb: int = 512
     file_mb: int = 8
     output_bytes: int = 1 << 20
-    value_bytes: int = 16 << 20
+    value_bytes: int = 4 << 20
     source_bytes: int = 1 << 18
     threads: int = 16
     processes: int = 1

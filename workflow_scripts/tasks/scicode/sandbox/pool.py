@@ -3,16 +3,21 @@
 import os
 import re
 import selectors
+import sys
 import threading
 import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Self
 
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.tasks.scicode.sandbox.isolation import CHOICES, Isolation, described
 from workflow_scripts.tasks.scicode.sandbox.outcomes import Limits, Outcome, Program, Returned, Status
 from workflow_scripts.tasks.scicode.sandbox.worker import Worker
+
+HELD = 64 << 20
+"""Bytes of values with which a run ends, as programs return what they like."""
 
 _LIBRARIES = {
     "plain": (
@@ -26,6 +31,7 @@ _LIBRARIES = {
 }  # fmt: skip
 """What is loaded before a program that mentions a library; each has those above it, too."""
 _ORDER = tuple(_LIBRARIES)
+_TRIES = 2
 _MENTIONED = re.compile(r"\b(numpy|sympy|scipy)\b")
 
 
@@ -70,7 +76,11 @@ class Sandbox:
         raise UserError(f"programs cannot be isolated on this machine; {'; '.join(refused)}")
 
     def run(self, programs: Sequence[Program]) -> list[Outcome]:
-        """Outcomes in order; equal programs are run once. Raises UserError in a process that did not open this."""
+        """Outcomes in order; equal programs are run once.
+
+        Of the first programs alone, at least one, where their values are more than HELD: ask again for the others.
+        Raises UserError in a process that did not open this.
+        """
         if os.getpid() != self._owner:
             raise UserError("a sandbox serves the process that opened it; open another in this one")
         distinct = list(dict.fromkeys(programs))
@@ -81,34 +91,47 @@ class Sandbox:
                 reason = Returned(Status.OUTPUT, None, f"the program is longer than {self.limits.source_bytes} bytes")
                 known[program] = Outcome(reason.status, (reason,) * len(program.calls), reason.error)
             else:
-                waiting.append((program, 2))
+                waiting.append((program, _TRIES))
         with self._turn:
             self._work(waiting, known)
-        return [known[program] for program in programs]
+        return [known[program] for program in takewhile(known.__contains__, programs)]
 
     def _work(self, waiting: deque[tuple[Program, int]], known: dict[Program, Outcome]) -> None:
         with selectors.DefaultSelector() as selector:
-            idle = list(range(len(self._slots)))
-            while waiting or len(idle) < len(self._slots):
-                while waiting and idle:
-                    program, tries = waiting.popleft()
-                    slot, kind = idle.pop(), _kind(program)
-                    try:
-                        worker = self._worker(slot, kind)
-                        worker.send(program)
-                    except BrokenPipeError:
-                        self._lose(slot, kind, program, tries, waiting, known)
-                        idle.append(slot)
-                        continue
-                    selector.register(worker, selectors.EVENT_READ, (slot, kind, program, tries))
-                for key, _ in selector.select():
-                    slot, kind, program, tries = key.data
-                    selector.unregister(key.fileobj)
-                    try:
-                        known[program] = key.fileobj.receive(program)
-                    except EOFError:
-                        self._lose(slot, kind, program, tries, waiting, known)
+            try:
+                self._take_turns(waiting, known, selector)
+            except BaseException:  # their replies would be taken for those to the next requests
+                for slot, kind, _, _ in [key.data for key in selector.get_map().values()]:
+                    if worker := self._slots[slot].pop(kind, None):
+                        worker.stop()
+                raise
+
+    def _take_turns(self, waiting, known, selector) -> None:
+        idle, held = list(range(len(self._slots))), 0
+        while True:
+            # One that lost its process is among the first, of which all get an outcome.
+            while waiting and idle and (held <= HELD or waiting[0][1] < _TRIES):
+                program, tries = waiting.popleft()
+                slot, kind = idle.pop(), _kind(program)
+                worker = self._worker(slot, kind)
+                selector.register(worker, selectors.EVENT_READ, (slot, kind, program, tries))
+                try:
+                    worker.send(program)
+                except BrokenPipeError:
+                    selector.unregister(worker)
+                    self._lose(slot, kind, program, tries, waiting, known)
                     idle.append(slot)
+            if len(idle) == len(self._slots):
+                return
+            for key, _ in selector.select():
+                slot, kind, program, tries = key.data
+                try:
+                    known[program] = key.fileobj.receive(program)
+                    held += sum(sys.getsizeof(call.value) for call in known[program].calls)
+                except EOFError:
+                    self._lose(slot, kind, program, tries, waiting, known)
+                selector.unregister(key.fileobj)
+                idle.append(slot)
 
     def _worker(self, slot: int, kind: str) -> Worker:
         if kind not in self._slots[slot]:
@@ -119,7 +142,7 @@ class Sandbox:
         """A process of the sandbox ended, from outside as far as one can tell: its program gets another."""
         self._slots[slot].pop(kind).stop()
         if tries > 1:
-            waiting.append((program, tries - 1))
+            waiting.appendleft((program, tries - 1))
         else:
             reason = Returned(Status.KILLED, None, "the sandbox ended while it ran")
             known[program] = Outcome(reason.status, (reason,) * len(program.calls), reason.error)

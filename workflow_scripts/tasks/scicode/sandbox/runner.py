@@ -1,7 +1,8 @@
-"""The sandbox's process: an interpreter with the libraries loaded that leaves the host, then serves programs.
+"""The sandbox's processes: an interpreter that leaves the host, and one with the libraries loaded that starts programs.
 
-`worker` starts it as a script, with the folder of this package and its settings as JSON. First reply: a length and
-JSON, {"files": whether files are out of reach} once it serves, {"failed": why} otherwise; then those of `protocol`.
+`worker` starts it as a script, with the folder of this package and its settings as JSON. The first answers requests,
+see `serving`; the second is forked from it before any program, see `starting`. First reply: a length and JSON,
+{"files": whether files are out of reach} once it serves, {"failed": why} otherwise; then those of `protocol`.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import importlib
 import json
 import os
 import select
+import socket
 import sys
 import types
 from pathlib import Path
@@ -23,15 +25,15 @@ if __name__ == "__main__":
     package.__path__ = [str(Path(__file__).parent)]
     sys.modules[package.__name__] = package
 
-from workflow_scripts.tasks.scicode.sandbox import kernel, landlock, namespaces, programs, serving
+from workflow_scripts.tasks.scicode.sandbox import kernel, landlock, namespaces, programs, serving, starting
 from workflow_scripts.tasks.scicode.sandbox.protocol import LENGTH, send
 
 
-def main(settings: types.SimpleNamespace) -> None:
-    """Become what the settings say, and serve."""
+def main(settings: types.SimpleNamespace) -> serving.Server | starting.Starter | None:
+    """Become what the settings say, two processes. Returns what this one serves as; None where it has nothing to do."""
     parent = os.pidfd_open(settings.parent) if settings.parent else None
     if settings.parent and os.getppid() != settings.parent:
-        return
+        return None
     users = namespaces.identities() if settings.isolation != "bubblewrap" else ()
     user, own = users[1] if users else None, None
     processes = None if settings.isolation == "bubblewrap" else os.open("/proc", os.O_PATH | os.O_CLOEXEC)
@@ -40,29 +42,56 @@ def main(settings: types.SimpleNamespace) -> None:
         if inside := os.fork():
             os.close(processes)
             _wait(inside, parent)
-            return
+            return None
         user = namespaces.PROGRAM_ID if users else None
         kernel.die_with_parent()
         own = os.open("self/ns/pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=processes)
         os.close(parent)
         parent = None
     os.umask(0o077)
-    _load(settings.libraries)
-    if processes is not None:
-        with os.fdopen(os.open("self/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=processes)) as maps:
-            kernel.use_large_pages(maps.read())
-        os.close(processes)
-    files, reading = True, False
     if own is None:
         os.chdir(settings.box)
         kernel.hide_memory()
     if settings.isolation == "process":
         os.chown(".", -1 if user is None else user, -1)
-        files, reading = _keep_few_files(settings, user)
-    terms = serving.Terms(**settings.limits, base=kernel.address_space())
-    server = serving.Server(terms, user=user, own_processes=own, reading=reading, parent=parent)
+    (channel, other), ending = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET), starting.Ending()
+    if not os.fork():
+        kernel.die_with_parent()
+        channel.close()
+        if parent is not None:
+            os.close(parent)
+        return _starter(settings, other, ending, user=user, own=own, processes=processes)
+    other.close()
+    for descriptor in (processes, own):
+        if descriptor is not None:
+            os.close(descriptor)
+    files = _keep_few_files(settings, user)[0] if settings.isolation == "process" else True
+    terms = starting.Terms(**settings.limits)
+    server = serving.Server(terms, channel, ending, own_folders=own is not None, parent=parent)
+    if not channel.recv(1):  # the other said why
+        return None
     _say({"files": files})
-    server.serve()
+    return server
+
+
+def _starter(
+    settings: types.SimpleNamespace,
+    channel: socket.socket,
+    ending: starting.Ending,
+    *,
+    user: int | None,
+    own: int | None,
+    processes: int | None,
+) -> starting.Starter:
+    """processes: a descriptor of /proc, None where there is none; the rest as of the Starter."""
+    _load(settings.libraries)
+    if processes is not None:
+        with os.fdopen(os.open("self/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=processes)) as maps:
+            kernel.use_large_pages(maps.read())
+        os.close(processes)
+    reading = _keep_few_files(settings, user)[1] if settings.isolation == "process" else False
+    terms = starting.Terms(**settings.limits, base=kernel.address_space())
+    return starting.Starter(terms, channel, ending, user=user, own_processes=own, reading=reading)
 
 
 def _keep_few_files(settings: types.SimpleNamespace, user: int | None) -> tuple[bool, bool]:
@@ -124,7 +153,9 @@ if __name__ == "__main__":
     sys.path[:] = [*sys.path[1:], *settings.packages]
     sys.argv[:] = sys.orig_argv[:] = ["program"]
     try:
-        main(settings)
+        serves = main(settings)
     except Exception as error:
         _say({"failed": f"{type(error).__name__}: {error}"})
         sys.exit(1)
+    if serves is not None:
+        serves.serve()

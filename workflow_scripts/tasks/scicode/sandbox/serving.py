@@ -1,97 +1,68 @@
-"""The loop of the sandbox's process: one child for each request, watched until nothing of it is left.
+"""The process that replies: it has each program started by `starting`, and watches until nothing of it is left.
 
-The child reads its request, so that nothing of one program is in the memory that another starts with. Reports are not
-looked into here.
+It never reads a request, which the program's own process does. Reports, output and what lies in the folder come here
+alone, and no program is ever forked from here: nothing of one is in the memory that another starts with. Reports are
+not looked into.
 """
 
 import contextlib
-import gc
-import json
 import os
-import platform
-import resource
 import select
 import shutil
+import signal
+import socket
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
-from workflow_scripts.tasks.scicode.sandbox import filters, kernel, namespaces, programs
-from workflow_scripts.tasks.scicode.sandbox.protocol import (
-    CPU,
-    ENDED,
-    HEADER,
-    KEPT_OUTPUT,
-    LENGTH,
-    OUTPUT,
-    WALL,
-    receive,
-    send,
-)
+from workflow_scripts.tasks.scicode.sandbox import namespaces
+from workflow_scripts.tasks.scicode.sandbox.protocol import CPU, ENDED, HEADER, KEPT_OUTPUT, LENGTH, OUTPUT, WALL, send
+from workflow_scripts.tasks.scicode.sandbox.starting import Ending, Terms, confine
 
-_SLACK = 32 << 20
-_DESCRIPTORS = 64
+_SOON = 0.01
+"""Seconds in which most programs are gone; until then their words wait, as waking up for each costs more than it."""
 
-
-@dataclass(frozen=True)
-class Terms:
-    """What every program gets; fields as in `Limits`, and base: bytes of address space that the libraries take."""
-
-    cpu_seconds: float
-    wall_seconds: float
-    memory_mb: int
-    file_mb: int
-    output_bytes: int
-    value_bytes: int
-    processes: int
-    threads: int
-    base: int = 0
+_PIPE = 1 << 16
+"""Bytes that a pipe holds."""
 
 
 class Server:
-    """Serves requests from descriptor 0 to descriptor 1.
+    """Replies on descriptor 1 to the requests on descriptor 0, one at a time.
 
-    user: what programs run under; None for that of this process. own_processes: a descriptor of this process
-    namespace, where each program gets one of its own, and a folder mounted for it; None where that is not possible.
-    reading: whether programs keep root's right to read files. parent: a descriptor of the process to end with, or None.
+    channel: to the Starter. own_folders: whether programs have process namespaces of their own, and each a folder that
+    is mounted for it; else they have the working directory. parent: a descriptor of the process to end with, or None.
     """
 
     def __init__(
-        self, terms: Terms, *, user: int | None, own_processes: int | None, reading: bool, parent: int | None
+        self, terms: Terms, channel: socket.socket, ending: Ending, *, own_folders: bool, parent: int | None
     ) -> None:
-        self._terms, self._user, self._own_processes, self._reading = terms, user, own_processes, reading
-        self._nothing = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
+        self._terms, self._channel, self._ending, self._own_folders = terms, channel, ending, own_folders
         self._ends = select.poll()
-        self._ends.register(0, select.POLLIN)
-        if parent is not None:
-            self._ends.register(parent, select.POLLIN)
-        self._filter = None
-        if filters.available():
-            self._filter = filters.CallFilter(single=terms.processes == 1, alone=own_processes is None)
-        elif own_processes is None:
-            raise OSError(f"system calls cannot be filtered on {platform.machine()}")
+        self._ends.register(0, 0)  # tells when nobody asks any more; the Starter is told of requests
+        for descriptor in (channel.fileno(), *(() if parent is None else (parent,))):
+            self._ends.register(descriptor, select.POLLIN)
         self._fresh: tuple[int, int] | None = None
+        confine(terms, alone=not own_folders)
+        self._clean()
 
     def serve(self) -> None:
-        """Until the requests, or the parent, end."""
-        kernel.forbid_new_privileges()
-        if self._filter is not None:
-            kernel.filter_calls(self._filter.shared())
-        self._clean()
-        gc.collect()
-        gc.freeze()
-        gc.disable()
+        """Until the requests, the parent or the other process end."""
         while True:
-            ready = dict(self._ends.poll())
-            if set(ready) != {0} or not ready[0] & select.POLLIN:
+            reports, outputs = self._offered()
+            if {descriptor for descriptor, _ in self._ends.poll()} != {self._channel.fileno()}:
                 return
-            report, output, status, reason, seconds = self._child()
+            number, started, _, _ = socket.recv_fds(self._channel, LENGTH.size, 1)
+            if not started:
+                return
+            report, output, reason = self._watch(*LENGTH.unpack(number), *started, reports, outputs)
+            status, seconds = self._ending.told()
             send(HEADER.pack(len(report), len(output), status, reason, seconds) + report + output)
+            for descriptor in (*started, reports, outputs):
+                os.close(descriptor)
             self._clean()
 
     def _clean(self) -> None:
         """An empty folder for the next program: a new one where the last one left anything in it, or changed it."""
-        if self._own_processes is not None:
+        if self._own_folders:
             if self._fresh is None or self._looks() != self._fresh or any(Path().iterdir()):
                 if self._fresh is not None:
                     namespaces.drop_box()
@@ -109,39 +80,31 @@ class Server:
         seen = Path().stat()
         return seen.st_mode, seen.st_ctime_ns
 
-    def _child(self) -> tuple[bytes, bytes, int, int, float]:
+    def _offered(self) -> tuple[int, int]:
+        """Where the next program's report and output are read; the Starter gets the other ends."""
         (reports, report), (outputs, output) = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK), os.pipe2(os.O_CLOEXEC)
         os.set_blocking(report, True)
         os.set_blocking(outputs, False)
-        if self._own_processes is not None:
-            kernel.enter_pid(self._own_processes)
-            kernel.unshare("pid")
-        child = os.fork()
-        if not child:
-            try:
-                self._become_program(report, output)
-            finally:
-                os._exit(1)
+        socket.send_fds(self._channel, [b"."], [report, output])
         os.close(report)
         os.close(output)
-        watched = os.pidfd_open(child)
-        try:
-            found, said, reason = self._watch(child, watched, reports, outputs)
-            _, status, usage = os.wait4(child, 0)
-        finally:
-            for descriptor in (watched, reports, outputs):
-                os.close(descriptor)
-        return bytes(found), bytes(said), status, reason, usage.ru_utime + usage.ru_stime
+        return reports, outputs
 
     def _watch(self, child: int, watched: int, reports: int, outputs: int) -> tuple[bytearray, bytearray, int]:
-        """Read along until the child is gone, which the kernel tells when all that it started is gone, too."""
+        """Read along until the child is gone, of which the Starter hears when all that it started is gone, too.
+
+        Raises EOFError where the Starter is gone itself.
+        """
         poll = select.poll()
-        for descriptor in (watched, reports, outputs):
-            poll.register(descriptor, select.POLLIN)
+        gone = self._channel.fileno()
+        poll.register(gone, select.POLLIN)
         poll.register(0, 0)  # tells when nobody waits for the reply any more
         found, said, printed, reason = bytearray(), bytearray(), 0, ENDED
         deadline = time.monotonic() + self._terms.wall_seconds
         largest = 2 * self._terms.value_bytes + (1 << 16)
+        poll.poll(1000 * _SOON)
+        for descriptor in (reports, outputs):
+            poll.register(descriptor, select.POLLIN)
         alive = True
         while alive:
             left = self._terms.cpu_seconds - _seconds_of(child)
@@ -152,17 +115,19 @@ class Server:
             elif reason == ENDED and (len(found) > largest or printed > self._terms.output_bytes):
                 reason = OUTPUT
             if reason != ENDED:
-                os.kill(child, 9)
+                _kill(watched)
             # Threads on two cores use up what is left in half the time.
             for descriptor, _ in poll.poll(1000 * max(0.005, min(left / 2, deadline - time.monotonic()))):
-                if descriptor == watched:
+                if descriptor == gone:
+                    if not self._channel.recv(1):
+                        raise EOFError
                     alive = False
                     continue
                 if descriptor == 0:
-                    os.kill(child, 9)
+                    _kill(watched)
                     poll.unregister(0)
                     continue
-                while part := _read(descriptor, 1 << 18):
+                while part := _read(descriptor, _PIPE):
                     if descriptor == reports:
                         found += part
                     else:
@@ -172,7 +137,7 @@ class Server:
                         break
                 if part == b"":
                     poll.unregister(descriptor)
-        while len(found) <= largest and (part := _read(reports, 1 << 18)):
+        while len(found) <= largest and (part := _read(reports, _PIPE)):
             found += part
         while len(said) < KEPT_OUTPUT and (part := _read(outputs, KEPT_OUTPUT)):
             said += part[: KEPT_OUTPUT - len(said)]
@@ -180,47 +145,10 @@ class Server:
             reason = OUTPUT
         return found, said, reason
 
-    def _become_program(self, report: int, output: int) -> None:
-        source, calls = json.loads(receive(0, *LENGTH.unpack(receive(0, LENGTH.size))))
-        os.dup2(self._nothing, 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        os.dup2(report, 3)
-        os.closerange(4, 1024)
-        self._limit()
-        if self._reading:
-            kernel.keep_capabilities()
-        if self._user is not None:
-            os.setgroups([])
-            os.setresgid(self._user, self._user, self._user)
-            os.setresuid(self._user, self._user, self._user)
-        if self._user is None or self._reading:
-            kernel.drop_capabilities(but_reading=self._reading)
-        if self._own_processes is None:
-            kernel.die_with_parent()
-        if self._filter is not None:
-            kernel.filter_calls(self._filter.program(os.getpid()))
-        gc.enable()
-        programs.run(source, calls, 3, largest=self._terms.value_bytes, memory=_SLACK)
 
-    def _limit(self) -> None:
-        terms = self._terms
-        seconds = int(terms.cpu_seconds) + 2  # a second line: it counts in whole seconds
-        space = terms.base + (terms.memory_mb << 20)
-        size = terms.file_mb << 20
-        for what, soft, hard in (
-            (resource.RLIMIT_CPU, seconds, seconds),
-            (resource.RLIMIT_AS, space, space + _SLACK),
-            (resource.RLIMIT_FSIZE, size, size),
-            (resource.RLIMIT_NOFILE, _DESCRIPTORS, _DESCRIPTORS),
-            (resource.RLIMIT_CORE, 0, 0),
-            (resource.RLIMIT_MEMLOCK, 0, 0),
-        ):
-            resource.setrlimit(what, (soft, hard))
-        if self._user is not None or self._own_processes is not None:
-            # Counted by user, of whom this process may be one.
-            tasks = terms.processes * terms.threads + 2
-            resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
+def _kill(watched: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(watched, 9)
 
 
 def _seconds_of(process: int) -> float:

@@ -114,7 +114,7 @@ class Worker:
         if reason == OUTPUT:
             return Returned(Status.OUTPUT, None, "printed or returned too much")
         if os.WIFSIGNALED(status):
-            return Returned(Status.KILLED, None, f"ended by {signal.Signals(os.WTERMSIG(status)).name}")
+            return Returned(Status.KILLED, None, f"ended by {_name(os.WTERMSIG(status))}")
         return Returned(Status.KILLED, None, f"ended with exit status {os.WEXITSTATUS(status)} and no report")
 
     def stop(self) -> None:
@@ -139,6 +139,14 @@ class Worker:
                 raise EOFError
             found += part
         return bytes(found)
+
+
+def _name(number: int) -> str:
+    """Of a signal; those for real time have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _sources() -> list[str]:
