@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from workflow_scripts.tasks.scicode.expressions import PARTS, Same, constant, same
 from workflow_scripts.tasks.scicode.formulas import FormulaError, formula
-from workflow_scripts.tasks.scicode.functions import CONDITIONS, FUNCTIONS, UnknownError, context
+from workflow_scripts.tasks.scicode.functions import CONDITIONS, FUNCTIONS
+from workflow_scripts.tasks.scicode.precision import UnknownError, context
 from workflow_scripts.tasks.scicode.values import decode, encode
 
 x, y, n = sympy.symbols("x y n")
@@ -97,6 +98,19 @@ SYMPYS = [
     (sympy.Symbol("x", positive=True), x, Same.YES), (sympy.sqrt(2) * sympy.sqrt(3), sympy.sqrt(6), Same.YES),
     (sympy.GoldenRatio, (1 + sympy.sqrt(5)) / 2, Same.YES),
     (sympy.Float("0.1", 30) + 0 * x, sympy.Rational(1, 10), Same.YES),
+    # What holds for positive quantities holds, whatever the branch
+    (sympy.sqrt(-x), sympy.I * sympy.sqrt(x), Same.YES), (sympy.sqrt(-x), -sympy.I * sympy.sqrt(x), Same.NO),
+    (sympy.log(-x), sympy.log(x) + sympy.I * sympy.pi, Same.YES),
+    (sympy.log(-x), sympy.log(x) - sympy.I * sympy.pi, Same.NO), (sympy.sqrt(x**2), x, Same.YES),
+    (sympy.sqrt(x**2), -x, Same.NO), (sympy.sqrt(x * y), sympy.sqrt(x) * sympy.sqrt(y), Same.YES),
+    (sympy.sqrt(-x * y), sympy.sqrt(-x) * sympy.sqrt(y), Same.YES), (sympy.cbrt(-x), -sympy.cbrt(x), Same.NO),
+    (sympy.sqrt(sympy.exp(sympy.I * sympy.pi) * x), sympy.I * sympy.sqrt(x), Same.YES),
+    (sympy.sqrt(x**2 - 1), sympy.I * sympy.sqrt(1 - x**2), Same.NO),
+    # On a cut both sides of which are positive, each class has its own convention
+    (sympy.atanh(x), (sympy.log(1 + x) - sympy.log(1 - x)) / 2, Same.YES),
+    (sympy.acosh(x), sympy.log(x + sympy.sqrt(x**2 - 1)), Same.YES),
+    (sympy.asin(x), sympy.atan(x / sympy.sqrt(1 - x**2)), Same.YES),
+    (sympy.asin(x), sympy.acos(sympy.sqrt(1 - x**2)) + sympy.pi / 50, Same.NO),
 ]  # fmt: skip
 
 
@@ -132,12 +146,17 @@ def test_large_trees_are_undecided_or_decided():
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_every_function_has_values_or_none(name):
+def test_every_function_has_values_where_it_takes_so_many_numbers(name):
     for count in (1, 2, 3):
-        arguments = [("Rational", "7", "10"), ("Rational", "1", "3"), ("Integer", "1")][:count]
+        arguments = [("Integer", "1"), ("Rational", "3", "4"), ("Integer", "1")][:count]
+        if count not in FUNCTIONS[name].counts:
+            with pytest.raises(UnknownError, match=f"{name} of {count}"):
+                constant((name, *arguments))
+            continue
         value = constant((name, *arguments))
         assert value is None or context().isfinite(value)
-    assert any(constant((name, *[("Rational", "3", "4")] * count)) is not None for count in (1, 2))
+    given = [("Rational", "3", "4")] * min(FUNCTIONS[name].counts)
+    assert any(constant((name, *arguments)) is not None for arguments in (given, [("Integer", "1"), *given[1:]]))
 
 
 def test_constants_are_numbers_without_symbols():

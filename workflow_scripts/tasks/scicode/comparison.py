@@ -13,7 +13,7 @@ symbolic  an expression, a number, a   an expression or a number; a text only wh
 Everywhere: True is not 1 (sympy's true is True), text is never read as a number, None is None alone. Items of
 sequences, sets and mappings follow what is expected in their place: numbers as `numeric` and expressions as `symbolic`,
 with the check's tolerance; texts to the letter; tuples and lists are one. Numpy's values arrive as Python's, arrays as
-lists.
+lists, where a masked array has no value None.
 
 The tolerance is relative to the expected number, and absolute where that is 0: with an absolute part, 0 would pass for
 Planck's constant. nan and infinity equal nothing. A length that differs is a wrong value, not a wrong type.
@@ -25,11 +25,14 @@ from workflow_scripts.tasks.scicode import expressions
 from workflow_scripts.tasks.scicode.expected import Formula, expected_of
 from workflow_scripts.tasks.scicode.expressions import Same
 from workflow_scripts.tasks.scicode.formulas import FormulaError, formula
-from workflow_scripts.tasks.scicode.functions import UnknownError
 from workflow_scripts.tasks.scicode.numeric import exactly, has_symbols, is_number, near, tree_of
-from workflow_scripts.tasks.scicode.pairing import duplicate, paired
+from workflow_scripts.tasks.scicode.pairing import distinct, duplicate, key_of, paired
+from workflow_scripts.tasks.scicode.precision import UnknownError, Work
 from workflow_scripts.tasks.scicode.problems import Check
-from workflow_scripts.tasks.scicode.values import Expression, Other, decode
+from workflow_scripts.tasks.scicode.values import Expression, Items, Other, Pairs, decode
+
+WORK = 5 * expressions.WORK
+"""Units of work for all expressions of one value."""
 
 
 class Compared(NamedTuple):
@@ -38,6 +41,13 @@ class Compared(NamedTuple):
     typed: bool
     same: Same
     detail: str = ""
+
+
+class _Terms(NamedTuple):
+    """tolerance: None for exact. work: what is left for expressions."""
+
+    tolerance: float | None
+    work: Work
 
 
 _YES = Compared(True, Same.YES)
@@ -50,18 +60,15 @@ def compare(check: Check, returned: str) -> Compared:
     """
     expected = expected_of(check)
     try:
-        found = decode(returned)
+        found = decode(returned, hashed=False)
     except ValueError as error:
         return _mistyped(str(error)[:100])
-    if check.kind == "set":
-        return _set(expected, found, check.tolerance)
-    if check.kind == "symbolic":
-        return _symbolic(expected, found, check.tolerance)
-    return _like(expected, found, None if check.kind == "exact" else check.tolerance)
+    terms = _Terms(None if check.kind == "exact" else check.tolerance, Work(WORK))
+    return {"set": _set, "symbolic": _symbolic}.get(check.kind, _like)(expected, found, terms)
 
 
-def _like(expected: Any, found: Any, tolerance: float | None) -> Compared:
-    """One value by the type of the expected one; tolerance: None for exact."""
+def _like(expected: Any, found: Any, terms: _Terms) -> Compared:
+    """One value by the type of the expected one."""
     if isinstance(expected, bool):
         return _truth(expected, found)
     if expected is None or isinstance(expected, str):
@@ -69,16 +76,16 @@ def _like(expected: Any, found: Any, tolerance: float | None) -> Compared:
             return _mistyped(_differs(expected, found))
         return _YES if found == expected else _wrong("it is another text")
     if isinstance(expected, list | tuple):
-        return _sequence(expected, found, tolerance)
-    if isinstance(expected, frozenset):
-        return _set(expected, found, tolerance)
-    if isinstance(expected, dict):
-        return _mapping(expected, found, tolerance)
-    if tolerance is None:
+        return _sequence(expected, found, terms)
+    if isinstance(expected, Items):
+        return _set(expected, found, terms)
+    if isinstance(expected, Pairs):
+        return _mapping(expected, found, terms)
+    if terms.tolerance is None:
         return _exactly(expected, found)
     if isinstance(expected, Expression) and (has_symbols(expected) or expressions.is_condition(expected.tree)):
-        return _symbolic(expected, found, tolerance)
-    return _number(expected, found, tolerance)
+        return _symbolic(expected, found, terms)
+    return _number(expected, found, terms)
 
 
 def _truth(expected: bool, found: Any) -> Compared:
@@ -98,20 +105,20 @@ def _exactly(expected: Any, found: Any) -> Compared:
     return _YES if equal else _wrong("it is another number")
 
 
-def _number(expected: Any, found: Any, tolerance: float) -> Compared:
+def _number(expected: Any, found: Any, terms: _Terms) -> Compared:
     if not is_number(found) or has_symbols(found):
         return _mistyped(_differs(expected, found))
     if isinstance(found, complex) and not isinstance(expected, complex | Expression):
         return _mistyped(_differs(expected, found))
     try:
-        return _YES if near(expected, found, tolerance) else _wrong("it is another number")
+        return _YES if near(expected, found, *terms) else _wrong("it is another number")
     except UnknownError as error:
         return Compared(True, Same.UNDECIDED, str(error))
 
 
-def _symbolic(expected: Any, found: Any, tolerance: float) -> Compared:
+def _symbolic(expected: Any, found: Any, terms: _Terms) -> Compared:
     if isinstance(expected, list | tuple):
-        return _items(expected, found, tolerance, _symbolic)
+        return _items(expected, found, terms, _symbolic)
     if isinstance(expected, Formula) and isinstance(found, str):
         try:
             found = Expression(formula(found))
@@ -125,22 +132,22 @@ def _symbolic(expected: Any, found: Any, tolerance: float) -> Compared:
     theirs = found.tree if isinstance(found, Expression) else tree_of(found)
     if expressions.is_condition(ours) != expressions.is_condition(theirs):
         return _mistyped("one is a condition or an equation, the other a quantity")
-    verdict = expressions.same(ours, theirs, tolerance=tolerance)
+    verdict = expressions.same(ours, theirs, tolerance=terms.tolerance, work=terms.work)
     return Compared(True, verdict.same, verdict.detail)
 
 
-def _sequence(expected: list | tuple, found: Any, tolerance: float | None) -> Compared:
-    if tolerance is None and type(found) is not type(expected):
+def _sequence(expected: list | tuple, found: Any, terms: _Terms) -> Compared:
+    if terms.tolerance is None and type(found) is not type(expected):
         return _mistyped(_differs(expected, found))
-    return _items(expected, found, tolerance, _like)
+    return _items(expected, found, terms, _like)
 
 
-def _items(expected: list | tuple, found: Any, tolerance: float | None, compared: Any) -> Compared:
+def _items(expected: list | tuple, found: Any, terms: _Terms, compared: Any) -> Compared:
     if not isinstance(found, list | tuple):
         return _mistyped(_differs(expected, found))
     worst = _YES
     for place, (ours, theirs) in enumerate(zip(expected, found, strict=False)):
-        item = compared(ours, theirs, tolerance)
+        item = compared(ours, theirs, terms)
         if item.same is not Same.YES and (not item.typed or worst.same is not Same.NO):
             worst = item._replace(detail=f"item {place}: {item.detail}"[:200])
             if not item.typed:
@@ -150,28 +157,32 @@ def _items(expected: list | tuple, found: Any, tolerance: float | None, compared
     return worst
 
 
-def _mapping(expected: dict, found: Any, tolerance: float | None) -> Compared:
-    if not isinstance(found, dict):
+def _mapping(expected: Pairs, found: Any, terms: _Terms) -> Compared:
+    if not isinstance(found, Pairs):
         return _mistyped(_differs(expected, found))
-    keys = _set(frozenset(expected), frozenset(found), None)
-    if keys.same is not Same.YES:
+    sides = [{key_of(key, exact=True): (key, item) for key, item in side.pairs} for side in (expected, found)]
+    if sides[0].keys() != sides[1].keys():
+        keys = _set(*(Items(tuple(key for key, _ in side.values())) for side in sides), terms._replace(tolerance=None))
+        keys = _wrong("they differ") if keys.same is Same.YES else keys
         return keys._replace(detail=f"keys: {keys.detail}"[:200])
-    return _items(list(expected.values()), [found.get(key) for key in expected], tolerance, _like)
+    items = [[side[key][1] for key in sides[0]] for side in sides]
+    return _items(*items, terms, _like)
 
 
-def _set(expected: Any, found: Any, tolerance: float | None) -> Compared:
-    kinds = frozenset if tolerance is None else frozenset | list | tuple
-    if not isinstance(found, kinds):
+def _set(expected: Any, found: Any, terms: _Terms) -> Compared:
+    exact = terms.tolerance is None
+    if not isinstance(found, Items if exact else Items | list | tuple):
         return _mistyped(_differs(expected, found))
+    expected, others = (distinct(side.items) if isinstance(side, Items) else side for side in (expected, found))
     known = {_kind(item) for item in expected}
-    stray = next((item for item in found if known and _kind(item) not in known), None)
+    stray = next((item for item in others if known and _kind(item) not in known), None)
     if stray is not None:
         return _mistyped(f"an item is {_kind(stray)}")
-    if twice := duplicate(found):
+    if len(expected) != len(others):
+        return _wrong(f"it has {len(others)} items, not {len(expected)}")
+    if twice := duplicate(others):
         return _wrong(f"{twice[:80]} stands in it twice")
-    if len(expected) != len(found):
-        return _wrong(f"it has {len(found)} items, not {len(expected)}")
-    same = paired(expected, found, lambda ours, theirs: _like(ours, theirs, tolerance).same, exact=tolerance is None)
+    same = paired(expected, others, lambda ours, theirs: _like(ours, theirs, terms).same, exact=exact)
     return Compared(True, same, "" if same is Same.YES else "items differ")
 
 
@@ -185,7 +196,7 @@ def _kind(value: Any) -> str:
         return "a number"
     if isinstance(value, Other):
         return f"of type {value.type_name}"
-    names = {str: "a text", list: "a sequence", tuple: "a sequence", frozenset: "a set", dict: "a mapping"}
+    names = {str: "a text", list: "a sequence", tuple: "a sequence", Items: "a set", Pairs: "a mapping"}
     return names.get(type(value), "None")
 
 

@@ -5,12 +5,12 @@ Types are told by the class itself, contents read with the base's own methods: w
 The sandbox's runner imports this file: the standard library alone, and sympy or numpy only where they are loaded.
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from json.encoder import encode_basestring_ascii as _quoted
 from math import isfinite
 from typing import Any
 
@@ -18,8 +18,8 @@ DEPTH = 100
 """How deep values and expression trees may nest."""
 LARGEST = 16 << 20
 """Characters of the longest text that is written or read, unless told otherwise."""
-LARGEST_BITS = 1 << 20
-"""Bits of the largest whole number."""
+LARGEST_BITS, FRACTION_BITS = 1 << 20, 1 << 16
+"""Bits of the largest whole number, and of those in a fraction: reducing it takes quadratic time."""
 DECIMAL_BITS = 13_000
 """Whole numbers with more bits are written in hexadecimal: decimal digits take quadratic time."""
 
@@ -29,7 +29,9 @@ CONSTANTS = {
 }  # fmt: skip
 """sympy's class of a constant -> its name in trees; the golden ratio and its like go by their class."""
 
+_quoted = json.encoder.encode_basestring_ascii
 _EXACT = 2**53
+_Absent = type("_Absent", (), {})  # no value has this type
 _MRO = type.__dict__["__mro__"].__get__
 _NAME = type.__dict__["__name__"].__get__
 _REAL, _IMAGINARY = complex.real.__get__, complex.imag.__get__
@@ -70,15 +72,20 @@ class _Writer:
     def __init__(self, largest: int) -> None:
         self.parts: list[str] = []
         self.left = largest
-        self.array, self.scalar = _loaded("numpy", "ndarray", "generic")
-        self.basic, self.finite_set, self.sequence = _loaded("sympy", "Basic", "FiniteSet", "Tuple")
-        self.tables = set(_loaded("sympy", "MatrixBase", "NDimArray"))
-        (self.undefined,) = _loaded("sympy.core.function", "AppliedUndef")
+        self.array, self.scalar = map(_loaded, ("numpy.ndarray", "numpy.generic"))
+        self.masked, self.undefined = map(_loaded, ("numpy.ma.MaskedArray", "sympy.core.function.AppliedUndef"))
+        self.basic, self.finite_set, self.sequence = map(_loaded, ("sympy.Basic", "sympy.FiniteSet", "sympy.Tuple"))
+        self.tables = {_loaded("sympy.MatrixBase"), _loaded("sympy.NDimArray")}
+        self.mpf, self.mpc = map(_loaded, ("mpmath.ctx_mp_python._mpf", "mpmath.ctx_mp_python._mpc"))
+        self.matrix = _loaded("mpmath.matrices.matrices._matrix")
+
+    def fits(self, size: int) -> None:
+        if size > self.left:
+            raise TooLargeError("the value is too large")
 
     def say(self, text: str) -> None:
+        self.fits(len(text))
         self.left -= len(text)
-        if self.left < 0:
-            raise TooLargeError("the value is too large")
         self.parts.append(text)
 
     def write(self, value: Any, depth: int) -> None:
@@ -96,8 +103,7 @@ class _Writer:
         elif float in lineage:
             self.say(_number(float.__float__(value)))
         elif str in lineage:
-            if str.__len__(value) > self.left:
-                raise TooLargeError("the text is too large")
+            self.fits(str.__len__(value))
             self.say(_quoted(str.__str__(value)))
         elif list in lineage:
             self.items(list.__iter__(value), depth)
@@ -114,13 +120,24 @@ class _Writer:
         elif Decimal in lineage:
             self.say(f'{{"$decimal":{_quoted(Decimal.__str__(value))}}}')
         elif self.array in lineage or self.scalar in lineage:
-            self.numeric(value, self.array if self.array in lineage else self.scalar, depth)
+            base = next(kind for kind in (self.masked, self.array, self.scalar) if kind in lineage)
+            self.table(value, base, base.size.__get__(value), depth)
         elif not self.tables.isdisjoint(lineage):
             self.write(value.tolist(), depth)
+        elif self.finite_set in lineage:
+            self.ordered(value.args, depth)
+        elif self.sequence in lineage:
+            self.tagged("$tuple", self.items, value.args, depth)
         elif self.basic in lineage:
-            self.symbolic(value, lineage, depth)
+            self.tagged("$expr", self.node, value, depth)
+        elif self.mpf in lineage:
+            self.many_digits(value._mpf_)  # of constants such as mpmath.pi, as many digits as are asked for
+        elif self.mpc in lineage:
+            self.write(complex(*map(sys.modules["mpmath.libmp"].to_float, self.mpc._mpc_.__get__(value))), depth)
+        elif self.matrix in lineage:
+            self.table(value, self.matrix, self.matrix.rows.__get__(value) * self.matrix.cols.__get__(value), depth)
         elif kind is Expression:
-            self.tagged("$expr", self.tree_of, value.tree, depth)
+            self.say(f'{{"$expr":{json.dumps(value.tree, separators=(",", ":"))}}}')
         else:
             name = value.type_name if kind is Other else _NAME(kind)
             self.say(f'{{"$other":{_quoted(name[:100])}}}')
@@ -153,24 +170,21 @@ class _Writer:
         text, self.parts = "".join(self.parts), parts
         return text
 
-    def numeric(self, value: Any, base: type, depth: int) -> None:
-        if base.size.__get__(value) > self.left:
-            raise TooLargeError("the array is too large")
-        plain = base.tolist(value)
+    def table(self, value: Any, base: type, size: int, depth: int) -> None:
+        self.fits(size)
+        plain = base.tolist(value)  # None where a masked array has no value
         if self.scalar in _MRO(type(plain)):  # a long double: tolist leaves it, as Python has no such number
             plain = complex(plain) if plain.dtype.kind == "c" else float(plain) if plain.dtype.kind == "f" else None
         self.write(plain, depth)
 
-    def symbolic(self, value: Any, lineage: tuple, depth: int) -> None:
-        if self.finite_set in lineage:
-            self.ordered(value.args, depth)
-        elif self.sequence in lineage:
-            self.tagged("$tuple", self.items, value.args, depth)
-        else:
-            self.tagged("$expr", self.node, value, depth)
+    def many_digits(self, number: tuple) -> None:
+        """A number of mpmath: a float where it is one, a sympy Float beyond."""
+        plain = sys.modules["mpmath.libmp"].to_float(number)
+        exact = sys.modules["mpmath.libmp"].from_float(plain) == number
+        self.say(_number(plain) if exact else f'{{"$expr":["Float","{_float_text(number, max(number[3], 54))}"]}}')
 
     def node(self, value: Any, depth: int) -> None:
-        """A sympy object as a tree. Assumptions of symbols and the numbers of dummies are not told."""
+        """A sympy object as a tree. Of what symbols stand for, it is told whether they commute, no more."""
         if depth < 0:
             raise ValueError(f"the expression nests deeper than {DEPTH}")
         lineage = _MRO(type(value))
@@ -178,17 +192,19 @@ class _Writer:
         if "Integer" in names:
             self.leaf("Integer", _digits(int(value.p)))
         elif "Rational" in names:
-            self.leaf("Rational", _digits(int(value.p)), _digits(int(value.q)))
+            self.leaf("Rational", *(_digits(int(part), FRACTION_BITS) for part in (value.p, value.q)))
         elif "Float" in names:
-            self.leaf("Float", _float_text(value))
+            self.leaf("Float", _float_text(value._mpf_, value._prec))
         elif "Symbol" in names:
-            self.leaf("Symbol", str(value.name)[:100])
+            self.leaf("Noncommutative" if value.is_commutative is False else "Symbol", str(value.name)[:100])
         elif names[0] in CONSTANTS:
             self.leaf(CONSTANTS[names[0]])
         elif self.basic not in lineage or ("Atom" in names and not {"NumberSymbol", "Set"} & set(names)):
             self.leaf("Other", names[0])
         else:
-            head = ("Function", names[0]) if self.undefined in lineage else (names[0],)
+            head = (names[0],)
+            if self.undefined in lineage:
+                head = ("NoncommutativeFunction" if value.is_commutative is False else "Function", names[0])
             self.say("[" + ",".join(map(_quoted, head)))
             for item in value.args:
                 self.say(",")
@@ -198,33 +214,17 @@ class _Writer:
     def leaf(self, *texts: str) -> None:
         self.say("[" + ",".join(map(_quoted, texts)) + "]")
 
-    def tree_of(self, tree: Iterable, depth: int) -> None:
-        """The tree of an `Expression`."""
-        if depth < 0:
-            raise ValueError(f"the expression nests deeper than {DEPTH}")
-        self.say("[")
-        for place, item in enumerate(tree):
-            self.say("," if place else "")
-            if isinstance(item, str):
-                self.say(_quoted(item))
-            else:
-                self.tree_of(item, depth - 1)
-        self.say("]")
+
+def _loaded(path: str) -> type:
+    """A class of a module where that is loaded; `_Absent` for what is not there, or is no class."""
+    module, _, name = path.rpartition(".")
+    found = getattr(sys.modules.get(module), name, None)
+    return found if isinstance(found, type) else _Absent
 
 
-class _Absent:
-    """No value has this type."""
-
-
-def _loaded(module: str, *names: str) -> list[type]:
-    """Classes of a module where it is loaded; `_Absent` for what is not there, or is no class."""
-    found = [getattr(sys.modules.get(module), name, None) for name in names]
-    return [kind if isinstance(kind, type) else _Absent for kind in found]
-
-
-def _digits(value: int) -> str:
-    if value.bit_length() > LARGEST_BITS:
-        raise TooLargeError(f"a number has more than {LARGEST_BITS} bits")
+def _digits(value: int, largest: int = LARGEST_BITS) -> str:
+    if value.bit_length() > largest:
+        raise TooLargeError(f"a number has more than {largest} bits")
     return int.__repr__(value) if value.bit_length() <= DECIMAL_BITS else hex(value)
 
 
@@ -237,14 +237,13 @@ def _fraction(value: Fraction) -> str:
     top, bottom = Fraction.numerator.fget(value), Fraction.denominator.fget(value)
     if type(top) is not int or type(bottom) is not int or not bottom:  # someone wrote into it
         return '{"$other":"Fraction"}'
-    return f'{{"$fraction":["{_digits(top)}","{_digits(bottom)}"]}}'
+    return f'{{"$fraction":["{_digits(top, FRACTION_BITS)}","{_digits(bottom, FRACTION_BITS)}"]}}'
 
 
-def _float_text(value: Any) -> str:
-    """Digits of a sympy Float: those of Python's float where its precision is that, all of them beyond."""
-    plain = float(value)
-    if value._prec <= 53 and isfinite(plain) and bool(plain) == bool(value):
+def _float_text(number: tuple, bits: int) -> str:
+    """Digits of mpmath's raw number: those of Python's float where its precision is that, all of them beyond."""
+    libmp = sys.modules["mpmath.libmp"]
+    plain = libmp.to_float(number)
+    if bits <= 53 and isfinite(plain) and bool(plain) == bool(number[1]):
         return float.__repr__(plain)
-    from mpmath.libmp import repr_dps, to_str
-
-    return to_str(value._mpf_, repr_dps(value._prec))
+    return libmp.to_str(number, libmp.repr_dps(bits))

@@ -8,10 +8,12 @@ Python's operators and precedence (`^` is `**`), numbers, names, calls of functi
 import re
 from typing import NamedTuple
 
-from workflow_scripts.tasks.scicode.functions import CONDITIONS, FUNCTIONS
+from workflow_scripts.tasks.scicode.functions import CONDITIONS, FUNCTIONS, RELATIONS
 
 LONGEST = 10_000
 """Characters of a formula."""
+LONGEST_NAME = 100
+"""Characters of a name in it."""
 DEPTH = 60
 """How deep it nests."""
 
@@ -131,8 +133,8 @@ class _Reader:
             raise FormulaError(f"{token.text!r} is not expected")
         module, _, bare = token.text.rpartition(".")
         name = bare if module in _MODULES else token.text
-        if not name.isidentifier():  # x², a.b
-            raise FormulaError(f"{name!r} is no name")
+        if not name.isidentifier() or len(name) > LONGEST_NAME:  # x², a.b
+            raise FormulaError(f"{name[:LONGEST_NAME]!r} is no name")
         if self._next() == "(":
             self._place += 1
             return _call(name, self._list(depth))
@@ -179,6 +181,6 @@ def _call(name: str, given: list[tuple]) -> tuple:
     if name in ("Integer", "Float", "Symbol"):
         raise FormulaError(f"{name} is no function")
     head = _CALLED.get(name, name)
-    if head == "arg" and not one:
-        raise FormulaError("arg takes one value")
+    if (head in FUNCTIONS and len(given) not in FUNCTIONS[head].counts) or (head in RELATIONS and len(given) != 2):
+        raise FormulaError(f"{name} does not take {len(given)} values")
     return (head, *given) if head in FUNCTIONS or head in CONDITIONS else ("Function", name, *given)

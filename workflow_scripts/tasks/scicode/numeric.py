@@ -6,11 +6,12 @@ from math import isfinite
 from typing import Any
 
 from workflow_scripts.tasks.scicode.expressions import constant, is_condition
-from workflow_scripts.tasks.scicode.functions import context
+from workflow_scripts.tasks.scicode.precision import Work, context
 from workflow_scripts.tasks.scicode.values import Expression
 
 _PLAIN = (int, float, complex, Fraction, Decimal)
 _SMALL = 1 << 53
+_SYMBOLIC = ("Symbol", "Dummy", "Noncommutative", "Function", "NoncommutativeFunction")
 
 
 def is_number(value: Any) -> bool:
@@ -44,17 +45,18 @@ def _digits(value: int) -> str:
     return str(value) if value.bit_length() < 13_000 else hex(value)
 
 
-def near(expected: Any, found: Any, tolerance: float) -> bool:
+def near(expected: Any, found: Any, tolerance: float, work: Work | None = None) -> bool:
     """Whether a number is within the tolerance: relative to the expected one, absolute where that is 0.
 
     expected, found: decoded numbers; expressions without symbols. What is infinite or undefined is near nothing.
+    work: that evaluating expressions may use.
     Raises UnknownError for an expression that cannot be evaluated.
     """
     if _floats(expected, found):
         return abs(found - expected) <= tolerance * (abs(expected) or 1)
     if not tolerance and _rational(expected) and _rational(found):
         return expected == found
-    ours, theirs = _precise(expected), _precise(found)
+    ours, theirs = _precise(expected, work), _precise(found, work)
     if ours is None or theirs is None:
         return False
     # Exact values of 50 digits, of which the last may be rounded.
@@ -96,15 +98,15 @@ def _unwrapped(value: Any) -> Any:
         if head == "Float":
             return float(texts[0])
         return Fraction(*(int(text, 16 if "0x" in text[:3] else 10) for text in texts))
-    except (ValueError, TypeError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError):
         return value
 
 
-def _precise(value: Any) -> Any:
+def _precise(value: Any, work: Work | None) -> Any:
     """The number with 50 digits; None where it is infinite, undefined, or an expression with symbols."""
     mp = context()
     if isinstance(value, Expression):
-        return constant(value.tree)
+        return constant(value.tree, work)
     if not is_finite(value):
         return None
     if isinstance(value, Fraction):
@@ -117,7 +119,7 @@ def has_symbols(value: Any) -> bool:
     waiting = [value.tree] if isinstance(value, Expression) else []
     while waiting:
         node = waiting.pop()
-        if node[0] in ("Symbol", "Dummy", "Function"):
+        if node[0] in _SYMBOLIC:
             return True
         waiting += [part for part in node[1:] if isinstance(part, tuple)]
     return False
