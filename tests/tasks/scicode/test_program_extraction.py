@@ -51,7 +51,7 @@ FOUND = [
     (block("answer = 1\n", "text"), "answer = 1\n", True),
     # Marks that a program writes
     *((block(text + ONE), text + ONE, True) for text in (
-        "S = '<think>'\n", "# drops </think> here\n", 'END = "</s>"\n', "E = '<|im_end|>'\n",
+        "S = '<think>'\n", '"""drops </think> here"""\n', 'END = "</s>"\n', "E = '<|im_end|>'\n",
     )),
     (f"<think>{F}python\nx = 1</think>\n{block(ONE)}", ONE, True),
     (f"it's so</think>{block(ONE)}", ONE, True), (f"\ufeff{ONE}", ONE, False),

@@ -2,7 +2,7 @@ r"""Where the program of a completion stands, and what is known of it without ru
 
 Think parts do not count: `<think>` to `</think>`; all that stands before a `</think>` whose `<think>` was prefilled;
 and all after a `<think>` that is never closed. Nor does text after an end mark (`<|im_end|>`, …). In a block, such a
-mark is text where a quote or # stands before it on its line.
+mark is text where a quote stands before it on its line.
 
 A text that is a Python module with an `answer` as a whole is the program. Of the fenced blocks of any other, the last
 one is taken that is of Python or of no language and defines `answer` as something to call; where there is none, the
@@ -34,7 +34,7 @@ Form = Literal["fenced", "raw", "any"]
 
 _THINK = re.compile(r"</?think>")
 _END_MARK = re.compile(r"<\|(?:endoftext|im_end|eot_id)\|>|</s>")
-_WRITTEN = re.compile(rf"[\n'\"#]|{_THINK.pattern}|{_END_MARK.pattern}")
+_WRITTEN = re.compile(rf"[\n'\"]|{_THINK.pattern}|{_END_MARK.pattern}")
 _FENCE = re.compile(
     r"^(?P<indent>[ \t]*+)(?P<words>[^`~\n]*+)(?P<marks>`{3,}+|~{3,}+)[ \t]*+(?P<language>[\w+#.-]*+)[^`\n]*+$", re.M
 )
@@ -128,7 +128,7 @@ def spoken(completion: str) -> tuple[str, bool]:
 
 
 def _quoted(text: str) -> frozenset[int]:
-    """Places of marks that a program writes: in an open block, behind a quote or # on their line."""
+    """Places of marks that a program writes: in an open block, behind a quote on their line."""
     written, behind = [], False
     for found in _WRITTEN.finditer(text):
         if len(found[0]) > 1:
