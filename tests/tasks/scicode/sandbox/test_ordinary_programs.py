@@ -1,9 +1,12 @@
 """What a scientist writes runs in the sandbox as it does elsewhere."""
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from workflow_scripts.records.errors import UserError
-from workflow_scripts.tasks.scicode.sandbox import Limits, Outcome, Program, Sandbox, Status
+from workflow_scripts.tasks.scicode.sandbox import Limits, Outcome, Program, Sandbox, Status, isolation
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +212,45 @@ def test_one_worker_is_enough():
         assert [o.calls[0].value for o in sandbox.run([Program(f"def answer(): return {n}") for n in range(5)])] == [
             *"01234"
         ]
+
+
+@pytest.fixture
+def tucked_away(monkeypatch):
+    """A package that programs find in a folder below /tmp."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "tucked_away").mkdir(mode=0o755)
+        (Path(folder) / "tucked_away/__init__.py").write_text("VALUE = 7\n")
+        monkeypatch.syspath_prepend(folder)
+        monkeypatch.setattr(isolation, "PACKAGES", (*isolation.PACKAGES, "tucked_away"))
+        kept = (isolation.shown, isolation.packages)
+        for function in kept:
+            function.cache_clear()
+        yield
+    for function in kept:
+        function.cache_clear()
+
+
+def test_packages_may_lie_where_a_program_s_own_files_would(tucked_away):
+    source = """
+import os, tempfile
+from tucked_away import VALUE
+def answer():
+    with tempfile.NamedTemporaryFile("w+") as file, open("here.txt", "w") as other:
+        print(VALUE, file=file)
+        return [VALUE, sorted(os.listdir(".")) == sorted(["here.txt", os.path.basename(file.name)])]
+"""
+    with Sandbox(workers=1) as sandbox:
+        assert value(sandbox, source) == "[7,true]"
+
+
+def test_temporary_files_go_by_their_usual_name(sandbox):
+    if sandbox.isolation.name == "process":
+        pytest.skip("programs have a folder of this machine")
+    if any(Path(path).is_relative_to("/tmp") for path in isolation.packages()):
+        pytest.skip("packages lie there")
+    source = "def answer():\n    open('/tmp/a', 'w').write('1')\n    return open('a').read()"
+    assert value(sandbox, source) == '"1"'
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from workflow_scripts.tasks.scicode.sandbox.namespaces import BOX, DEVICES, EMPTY, SHOWN
+from workflow_scripts.tasks.scicode.sandbox.namespaces import BOX, DEVICES, EMPTY, SHOWN, TEMPORARY
 
 CHOICES = ("namespaces", "bubblewrap", "process")
 """From the strongest to the weakest."""
@@ -109,5 +109,8 @@ def bubblewrap(sources: Sequence[str], megabytes: int) -> list[str]:
             command += ["--ro-bind", path, path]
     for name in DEVICES:
         command += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
-    command += ["--size", str(megabytes << 20), "--tmpfs", BOX, "--remount-ro", "/", "--chdir", BOX]
+    command += ["--size", str(megabytes << 20), "--tmpfs", BOX]
+    if not any(Path(path).is_relative_to(TEMPORARY) for path in command):
+        command += ["--symlink", BOX, TEMPORARY]
+    command += ["--remount-ro", "/", "--chdir", BOX]
     return [*command, os.path.realpath(sys.executable)]

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from workflow_scripts.tasks.scicode.sandbox import kernel
 
-BOX = "/tmp"
+BOX = "/box"
 """The one folder that a program may write to, its working directory."""
+TEMPORARY = "/tmp"
+"""Another name of it, unless packages that programs find lie there."""
 PROGRAM_ID = 1000
 """The user and group that programs run under, inside the namespace."""
 
@@ -121,7 +123,9 @@ def _build(shown: Sequence[Sequence[str]]) -> None:
             _show(path, Path(staging + path))
     for name in DEVICES:
         _show(f"/dev/{name}", Path(staging, "dev", name))
-    Path(staging + BOX).mkdir(exist_ok=True)
+    Path(staging + BOX).mkdir()
+    if not os.path.lexists(staging + TEMPORARY):  # unless packages lie in it
+        Path(staging + TEMPORARY).symlink_to(BOX)
     kernel.pivot(staging)
     kernel.make_read_only("/")
 
