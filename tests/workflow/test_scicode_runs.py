@@ -12,35 +12,38 @@ OF_SCORES = {"reward_truth", "reward_gap", "code_layers", "run_diagnostics"}
 OF_POLICIES = {"scicode_rollouts", "scicode_scores"} | OF_SCORES
 ALL = {"scicode_problems", "scicode_base", "scicode_segment", "scicode_leakage"} | OF_POLICIES
 
-# file: (rules whose own code it is, all rules that run again)
+# file: (rules whose own code it is, but for those that follow from another, all rules that run again)
 EDITED_FILES = {
     "figures/reward_truth.py": ({"reward_gap"}, {"reward_gap"}),
     "figures/code_layers.py": ({"code_layers"}, {"code_layers"}),
     "measures/run_warnings.py": ({"run_diagnostics"}, {"run_diagnostics"}),
     "tasks/scicode/leakage.py": ({"scicode_leakage"}, {"scicode_leakage"}),
     "measures/reward_audit.py": ({"reward_audit"}, {"reward_audit"}),
-    "tasks/scicode/families/optics.py": ({"scicode_audited"}, {"scicode_audited", "reward_audit"}),
+    "tasks/scicode/families/optics.py": (
+        {"scicode_audited", "scicode_leakage"},
+        {"scicode_audited", "scicode_leakage", "reward_audit"},
+    ),
     # What a sample earns: segments are made anew, the base is not; the audit pays as well.
     "tasks/scicode/rewards/terms.py": (
-        {"scicode_segment", "scicode_scores", "reward_audit", "reward_gap"},
-        {"scicode_segment", "reward_audit"} | OF_POLICIES,
+        {"scicode_segment", "scicode_scores", "scicode_leakage", "reward_audit"},
+        {"scicode_segment", "scicode_leakage", "reward_audit"} | OF_POLICIES,
     ),
     "tasks/scicode/sandbox/kernel.py": (
-        {"scicode_segment", "scicode_scores", "scicode_audited", "reward_audit", "scicode_leakage"},
+        {"scicode_segment", "scicode_scores", "scicode_audited", "scicode_leakage"},
         {"scicode_segment", "scicode_audited", "reward_audit", "scicode_leakage"} | OF_POLICIES,
     ),
 }
 
-# key, value, rules whose own params it is, all rules that run again
+# key, value, rules whose own params it is (see above), all rules that run again
 CHANGED_SETTINGS = [
-    ("sampling.samples", 6, {"scicode_rollouts", "reward_gap"}, OF_POLICIES),
+    ("sampling.samples", 9, {"scicode_rollouts"}, OF_POLICIES),
     ("pass_at", [1, 4], {"reward_truth"}, {"reward_truth", "reward_gap"}),
     ("sets.audited", 2, {"scicode_audited"}, {"scicode_audited", "reward_audit"}),
     ("base.steps", 61, {"scicode_base"}, ALL - {"scicode_problems", "scicode_leakage"}),
     (
         "rewards.execution",
         {"terms": {"executes": 0.5, "correct": 0.5}},
-        {"scicode_segment", "scicode_scores", "reward_audit", "reward_gap"},
+        {"scicode_segment", "scicode_scores", "reward_audit"},
         {"scicode_segment", "reward_audit"} | OF_POLICIES,
     ),
 ]
@@ -98,7 +101,7 @@ def test_one_core_and_two_give_the_same_bytes(smoke, tmp_path):
     alone = Workspace(tmp_path / "on one core", smoke.config)
     alone.snakemake(*TARGETS, cores=1)
     ours, theirs = (workspace.outputs((*SAME_BYTES, ".safetensors")) for workspace in (alone, smoke))
-    policies = [name for name in ours if name.endswith(".safetensors")]
+    policies = [name for name in ours if "/policies/" in name]
     assert len(policies) == 4  # base, execution at two steps, strict at one
     assert differing(ours, {name: theirs.get(name) for name in ours}) == []
     assert "smoke/tables/reward_gap.csv" in ours and "smoke/figures/reward_truth.png" in ours
