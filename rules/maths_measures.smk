@@ -122,15 +122,7 @@ if settings.maths.judge and settings.maths.pairs:
             judged=settings.maths.judge.items,
             duplicates=0.1,
             seed=settings.seed,
-            endpoint={
-                "base_url": settings.maths.judge.base_url,
-                "model": settings.maths.judge.model,
-                "key_variable": settings.maths.judge.key_variable or "",
-                "cache": "judge_answers",
-                "replay": settings.maths.judge.replay,
-                "most_requests": settings.maths.judge.requests,
-                "concurrency": settings.maths.judge.concurrency,
-            },
+            endpoint={"model": settings.maths.judge.model, "cache": "judge_answers"},
         script:
             "../workflow_scripts/stages/segmentation.py"
 

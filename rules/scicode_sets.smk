@@ -29,7 +29,7 @@ def code_shown(settings):
 
 
 def code_files(settings, folder, policies=None):
-    """`rollouts`, `scores` or `rewards` of policies (all)."""
+    """`rollouts`, `scores`, `rewards` or `judged` of policies (all)."""
     return [f"<results>/scicode/{folder}/{policy}.parquet" for policy in policies or code_policies(settings)]
 
 

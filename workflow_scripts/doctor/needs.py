@@ -97,16 +97,9 @@ def _of_scicode(scicode: Any) -> list[Need]:
     found = []
     if scicode.policy:
         found += _fetched(("scicode_given",), "scicode.policy", scicode.policy.source, scicode.policy.revision)
-    if scicode.benchmark and not Path(scicode.benchmark.source).exists():
-        found.append(
-            Need(
-                ("critpt_problems",),
-                "hub",
-                0,
-                "scicode.benchmark.source",
-                str(Path(scicode.benchmark.source).resolve()),
-            )
-        )
+    if scicode.benchmark:  # resolved: files of this machine, never a hub id
+        source = str(Path(scicode.benchmark.source).resolve())
+        found += _fetched(("critpt_problems",), "scicode.benchmark.source", source, None)
     for name, line in scicode.lines.items():
         rules = ("scicode_segment",) if line.engine == "built_in" else ("scicode_verl_segment", "scicode_merged")
         found.append(Need(rules, line.engine, line.gpus, f"scicode.lines.{name}"))

@@ -3,11 +3,11 @@
 import pandas as pd
 
 from workflow_scripts.measures.scored_traces import chosen_traces, drawn
-from workflow_scripts.policies.endpoint import ChatClient, Endpoint, Request
+from workflow_scripts.policies.endpoint import ChatClient, Endpoint, Request, placed
 from workflow_scripts.records.errors import UserError
 from workflow_scripts.records.maths_schemas import JUDGEMENTS, MATHS_PROBLEMS, MATHS_SCORES
 from workflow_scripts.records.schemas import ROLLOUTS
-from workflow_scripts.records.stage import run
+from workflow_scripts.records.stage import elsewhere, run
 from workflow_scripts.records.tables import read_table, write_table
 from workflow_scripts.tasks.maths.segmentation import SCHEMA, items, judgements, messages
 
@@ -31,7 +31,7 @@ def main(input, output, params, wildcards):
         Request(messages(question[row.problem_id], row.completion), SCHEMA, int(row.copy))
         for row in asked[["problem_id", "completion", "copy"]].itertuples(index=False, name="Item")
     ]
-    client = ChatClient(Endpoint(**params.endpoint))
+    client = ChatClient(Endpoint(**placed(params.endpoint, elsewhere(snakemake, "maths", "judge"))))
     answers = [reply.value for reply in client.ask(requests)]
     if all(answer is None for answer in answers):
         raise UserError(
